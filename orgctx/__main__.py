@@ -1,0 +1,5 @@
+"""`python -m orgctx` is the console script."""
+
+from .surfaces.cli import main
+
+main()

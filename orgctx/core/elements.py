@@ -1,0 +1,102 @@
+"""Blocks and drawers: the elements of a section that open and close."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+VERBATIM = frozenset({"src", "example", "export", "comment", "verse"})
+
+_BLANK = "[ \t\r\n]*"
+_FENCE = re.compile(
+    r"[ \t]*(?:"
+    r"#\+begin_(?P<begin>\S+)"
+    r"|#\+end_(?P<end>\S+)(?=%s\Z)"
+    r"|#\+(?P<begin_dynamic>begin):?[ ]"
+    r"|#\+(?P<end_dynamic>end):?(?=%s\Z)"
+    r"|:(?P<end_drawer>end):(?=%s\Z)"
+    r"|:(?P<drawer>[\w-]+):(?=%s\Z)"
+    r"|\\begin\{(?P<latex>[a-z0-9*]+)\}"
+    r")" % ((_BLANK,) * 4),
+    re.IGNORECASE,
+)
+_LATEX_END = re.compile(r"\\end\{([a-z0-9*]+)\}%s\Z" % _BLANK, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A block or drawer. first, last: its own first and last line, 0-based."""
+
+    kind: str
+    first: int
+    last: int
+
+    @property
+    def is_drawer(self) -> bool:
+        return self.kind == "drawer"
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether Org reads nothing inside it as Org."""
+        return self.kind in VERBATIM or self.kind.startswith("\\")
+
+
+def elements(lines: Sequence[str]) -> list[Element]:
+    """Find the blocks and drawers among `lines`, as org-element does, outer before inner.
+
+    lines: of one section; line ends may be there.
+    Returns: complete ones only: a fence without its end is text (Org syntax, Blocks, Drawers).
+    """
+    opening, closing = _fences(lines)
+    found: list[Element] = []
+    limits = [len(lines)]
+    resume = 0
+    for line, kind in opening:
+        if line < resume:
+            continue
+        while line >= limits[-1]:
+            limits.pop()
+        last = _end(closing.get(kind, ()), line, limits[-1])
+        if last is None:
+            continue
+        found.append(element := Element(kind, line, last))
+        if element.is_verbatim:
+            resume = last + 1
+        else:
+            limits.append(last)
+    return found
+
+
+def _fences(lines: Sequence[str]) -> tuple[list[tuple[int, str]], dict[str, list[int]]]:
+    """Lines that may open an element, in order, and for each kind the lines that may close it."""
+    opening: list[tuple[int, str]] = []
+    closing: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for kind, opens in _fence(line):
+            if opens:
+                opening.append((number, kind))
+            else:
+                closing.setdefault(kind, []).append(number)
+    return opening, closing
+
+
+def _fence(line: str) -> Iterator[tuple[str, bool]]:
+    """(kind, whether it opens) of a line, if it is a fence at all."""
+    if "\\end{" in line and (end := _LATEX_END.search(line)):
+        yield "\\" + end[1].lower(), False
+    elif line.lstrip(" \t")[:1] in ("#", ":", "\\") and (fence := _FENCE.match(line)):
+        name = fence.lastgroup or ""
+        kind = {
+            "begin_dynamic": "dynamic", "end_dynamic": "dynamic",
+            "drawer": "drawer", "end_drawer": "drawer",
+            "latex": "\\" + fence[name].lower(),
+        }.get(name, fence[name].lower())  # fmt: skip
+        yield kind, not name.startswith("end")
+
+
+def _end(lines: Sequence[int], after: int, before: int) -> int | None:
+    position = bisect_right(lines, after)
+    found = position < len(lines) and lines[position] < before
+    return lines[position] if found else None

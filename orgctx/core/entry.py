@@ -1,0 +1,311 @@
+"""An entry in pieces: what can be shown of it, in which order, and what each state looks like."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from .elements import Element, elements
+from .model import Node
+
+_AFFILIATED = re.compile(
+    r"[ \t]*#\+(?:(?:caption|name|headers?|plot|results|tblname|data|label|srcname|source|result"
+    r"|resname)(?:\[[^\n]*\])?|attr_\S+):",
+    re.IGNORECASE,
+)
+
+Ids = Callable[[str], str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lines of an entry that come into view together.
+
+    text: all of them. reduced: what a skeleton shows of them, "" for nothing.
+    hidden_lines: lines that `reduced` leaves out.
+    closing: end lines of the blocks that are open behind this piece, innermost first.
+    breaks: whether a reduced piece ends a run of omitted lines (a reduced drawer does not, since
+        a mark between a headline and its drawer would cut them apart).
+    """
+
+    text: str
+    reduced: str
+    hidden_lines: int
+    closing: tuple[str, ...]
+    is_drawer: bool
+    breaks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive lines left out. before: index of the piece in front of which its mark stands."""
+
+    before: int
+    lines: int
+    closing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A node's entry, cut into pieces. In state `k` its first `k` pieces of `order` are whole.
+
+    is_target: the target announces what is missing from the start; others once they show text.
+    is_read: whether the lens may show more of it than a skeleton.
+    """
+
+    node: Node
+    pieces: tuple[Piece, ...]
+    is_target: bool
+    is_read: bool
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The pieces that have more to show than a skeleton does: text first, then drawers."""
+        more = [i for i, piece in enumerate(self.pieces) if piece.text != piece.reduced]
+        return tuple(sorted(more, key=lambda i: self.pieces[i].is_drawer))
+
+    @cached_property
+    def _texts(self) -> int:
+        return sum(not self.pieces[i].is_drawer for i in self.order)
+
+    @cached_property
+    def _breaks(self) -> list[int]:
+        return [i for i, piece in enumerate(self.pieces) if piece.breaks]
+
+    @cached_property
+    def _hidden_before(self) -> list[int]:
+        total, sums = 0, [0]
+        for piece in self.pieces:
+            total += piece.hidden_lines
+            sums.append(total)
+        return sums
+
+    def runs(self, state: int) -> Iterator[Run]:
+        """The runs of lines left out in `state`, in document order; none for a bare skeleton."""
+        if not state and not self.is_target:
+            return
+        cut = self.order[state - 1] if 0 < state <= self._texts else -1 if not state else None
+        end = len(self.pieces) if cut is None else cut
+        drawers = (i for i in self.order[max(state, self._texts) :] if i < end)
+        for first, last in _neighbours(drawers, self.pieces):
+            yield from self._run(first, last + 1, ())
+        if cut is not None:
+            yield from self._tail(cut)
+
+    def _tail(self, cut: int) -> Iterator[Run]:
+        """Everything behind piece `cut` is left out, but for what a skeleton shows."""
+        stops = [*self._breaks[bisect_right(self._breaks, cut) :], len(self.pieces)]
+        first, closing = cut + 1, self.pieces[cut].closing if cut >= 0 else ()
+        for stop in stops:
+            yield from self._run(first, stop, closing)
+            first, closing = stop, ()
+
+    def _run(self, first: int, stop: int, closing: tuple[str, ...]) -> Iterator[Run]:
+        lines = self._hidden_before[stop] - self._hidden_before[first] - len(closing)
+        if lines:
+            yield Run(stop, lines, closing)
+
+    def text(self, state: int) -> str:
+        """The entry as it stands in `state`: whole pieces, reduced pieces, and omission marks."""
+        whole = set(self.order[:state])
+        marks = {run.before: self.mark(run) for run in self.runs(state)}
+        parts: list[str] = []
+        for index, piece in enumerate(self.pieces):
+            parts += [marks.get(index, ""), piece.text if index in whole else piece.reduced]
+        return "".join(parts) + marks.get(len(self.pieces), "")
+
+    def mark(self, run: Run) -> str:
+        """The comment that announces a run, and the end lines of blocks it cuts."""
+        return omitted(run.lines, "line", self.node.tree.newline) + "".join(run.closing)
+
+    def lines_left_out(self, state: int) -> int:
+        """How many lines of text the marks in `state` announce."""
+        return sum(run.lines for run in self.runs(state))
+
+
+def _neighbours(indices: Iterator[int], pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    """Join indices of adjacent pieces to (first, last)."""
+    first = last = -2
+    for index in indices:
+        if index == last + 1 and not pieces[index].breaks:
+            last = index
+            continue
+        if last >= 0:
+            yield first, last
+        first = last = index
+    if last >= 0:
+        yield first, last
+
+
+def omitted(count: int, what: str, newline: str) -> str:
+    """The omission mark: an Org comment line that counts what is left out (design 4.4)."""
+    return f"# … {count} {what}{'' if count == 1 else 's'} omitted{newline}"
+
+
+def entry(node: Node, ids: Ids, is_target: bool = False) -> Entry:
+    """Cut a node's entry into pieces.
+
+    ids: what a skeleton shows of an ID; None for no drawer at all.
+    Returns: Entry; its last state is the entry as it stands in the source, for a file node below
+        one comment line that names the file.
+    """
+    lines = _lines(node)
+    blocks = elements(lines)
+    starts = _starts(lines, blocks)
+    spans = list(zip(starts, [*starts[1:], len(lines)], strict=True))
+    closing = _closing(lines, blocks, [stop - 1 for _, stop in spans])
+    drawers = _movable(blocks, node, lines)
+    reduced = _reduced(node, lines, ids)
+    pieces = [
+        _piece(lines, span, reduced, ends, span[0] in drawers and not _ends(blocks, span))
+        for span, ends in zip(spans, closing, strict=True)
+    ]
+    return Entry(node, (*pieces, *_settings_from_below(node)), is_target, True)
+
+
+def skeleton(node: Node, ids: Ids) -> Entry:
+    """An entry that can show no more than its skeleton; cheaper than cutting all of it.
+
+    Parameters as for `entry`.
+    """
+    if not node.level:
+        text = "".join(piece.reduced for piece in entry(node, ids).pieces)
+    else:
+        head = node.head
+        text = head[0] + _id_drawer(node, head[1:], ids)
+    return Entry(node, (Piece(text, text, 0, (), False, True),), False, False)
+
+
+def adds_up(before: str, line: str) -> bool:
+    """Whether the tokens of text that ends with `before` and of text that begins with `line` add up.
+
+    before: ends in a line feed.
+    Returns: True only where encodings of this family always split: the line is not blank, has no
+        carriage return in its indentation, and no slash that punctuation above could take along.
+    """
+    indented = line[:1] in (" ", "\t") or not line[:1].isascii() or line[:1].isspace()
+    if indented:
+        margin = line[: len(line) - len(line.lstrip())]
+        return len(margin) < len(line) and "\r" not in margin
+    return line[:1] != "/" or before.rstrip("\r\n")[-1:].isalnum()
+
+
+def _lines(node: Node) -> list[str]:
+    """The entry's lines; a file node's follow the comment that names the file.
+
+    Blank lines above a file's drawer are left out: below a comment they would void the drawer.
+    """
+    if node.level:
+        return node.lines
+    name = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in node.path)
+    lines = node.lines
+    return [f"# {name}{node.tree.newline}", *lines[_blanks_above(node) :]]
+
+
+def _blanks_above(node: Node) -> int:
+    lines = node.lines if node.drawer else []
+    return next((i for i, line in enumerate(lines) if line.strip()), 0)
+
+
+def _first_line(node: Node) -> int:
+    """The 1-based line in the file of the first of `_lines`; 0 for the naming comment."""
+    return node.first_line if node.level else _blanks_above(node)
+
+
+def _starts(lines: Sequence[str], blocks: Sequence[Element]) -> list[int]:
+    """The lines at which a piece begins: where text may be cut, and where token counts add up.
+
+    Kept together: a drawer; the first and the last line of a block with the line inside it; a
+    line and what is about it (#+name: and its kin).
+    """
+    joined: set[int] = set()
+    for block in blocks:
+        inner = range(block.first + 1, block.last + 1)
+        joined.update(inner if block.is_drawer else (inner[0], block.last))
+    joined.update(i + 1 for i, line in enumerate(lines) if _AFFILIATED.match(line))
+    return [
+        i
+        for i, line in enumerate(lines)
+        if not i or (i not in joined and adds_up(lines[i - 1], line))
+    ]
+
+
+def _closing(
+    lines: Sequence[str], blocks: Sequence[Element], ends: Sequence[int]
+) -> Iterator[tuple[str, ...]]:
+    """For each last line of a piece, the end lines of the blocks that are open behind it."""
+    opened: list[Element] = []
+    ahead = iter([*(block for block in blocks if not block.is_drawer), None])
+    block = next(ahead)
+    for end in ends:
+        while block is not None and block.first <= end:
+            opened.append(block)
+            block = next(ahead)
+        opened = [each for each in opened if each.last > end]
+        yield tuple(lines[each.last] for each in reversed(opened) if each.kind[0] != "\\")
+
+
+def _movable(blocks: Sequence[Element], node: Node, lines: Sequence[str]) -> set[int]:
+    """First lines of the drawers that give way to text: all but the property drawer."""
+    own = node.drawer[0] - _first_line(node) if node.drawer else -1
+    return {block.first for block in blocks if block.is_drawer and block.first != own}
+
+
+def _ends(blocks: Sequence[Element], span: tuple[int, int]) -> bool:
+    """Whether a block ends in this span: such a piece cannot come later than its block."""
+    return any(span[0] <= block.last < span[1] for block in blocks if not block.is_drawer)
+
+
+def _reduced(node: Node, lines: Sequence[str], ids: Ids) -> dict[int, str]:
+    """What a skeleton shows, by the line it begins at: headline, ID drawer, file keywords."""
+    first = _first_line(node)
+    shown = {0: lines[0]}
+    if not node.level:
+        inside = (line - first for line in node.tree.settings if line <= node.last_line)
+        shown.update((line, lines[line]) for line in inside)
+    if node.drawer:
+        start, stop = node.drawer[0] - first, node.drawer[1] - first + 1
+        shown[start] = _id_drawer(node, lines[start:stop], ids)
+    return shown
+
+
+def _piece(
+    lines: Sequence[str],
+    span: tuple[int, int],
+    reduced: dict[int, str],
+    closing: tuple[str, ...],
+    is_drawer: bool,
+) -> Piece:
+    text = "".join(lines[span[0] : span[1]])
+    brief = "".join(reduced.get(i, "") for i in range(*span))
+    hidden = span[1] - span[0] - brief.count("\n")
+    is_property_drawer = lines[span[0]].lstrip(" \t").upper().startswith(":PROPERTIES:")
+    return Piece(text, brief, hidden, closing, is_drawer, bool(brief) and not is_property_drawer)
+
+
+def _id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:
+    """The drawer with nothing but the ID, or the CUSTOM_ID where there is none."""
+    name, value = ("ID", node.id) if node.id else ("CUSTOM_ID", node.custom_id)
+    if ids is None or not value:
+        return ""
+    keys = [key.upper() for key, _ in node.properties]
+    line = drawer[len(keys) - keys[::-1].index(name)]
+    if name == "ID":
+        head, _, tail = line.rpartition(value)
+        line = head + ids(value) + tail
+    return drawer[0] + line + drawer[-1]
+
+
+def _settings_from_below(node: Node) -> list[Piece]:
+    """Keyword lines that stand in other entries: Org reads them for the whole file."""
+    below = [line for line in node.tree.settings if line > node.last_line]
+    if node.level or not below:
+        return []
+    source = node.tree.text.split("\n")
+    lines = dict.fromkeys(source[line - 1].removesuffix("\r") for line in below)
+    text = "".join(line + node.tree.newline for line in lines)
+    return [Piece(text, text, 0, (), False, True)]

@@ -1,0 +1,302 @@
+"""The nouns: nodes of a tree, steps of a lens, and what a view shows and leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from . import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that could not be understood; it is text all the same.
+
+    path: the file, as addresses name it. line: 1-based. what: one clause, without the note's text.
+    """
+
+    path: str
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """One file: its text, and its nodes in document order, the file node first.
+
+    path: how addresses name the file. text: without byte order mark, line ends as they stand.
+    encoding: how the file's bytes became `text`; "utf-8-sig" if there was a byte order mark.
+    newline: the line end of a view of this file: CRLF if each of its line ends is, else LF.
+    todos, dones: the keywords that are open and closed in this file.
+    settings: 1-based lines of the title and of keywords that change how Org reads the rest.
+    nodes, problems: filled by `outline`, then left alone. asts: what `Node.ast` has read.
+    """
+
+    path: str
+    text: str = field(repr=False)
+    encoding: str
+    newline: str
+    todos: tuple[str, ...]
+    dones: tuple[str, ...]
+    settings: tuple[int, ...]
+    nodes: list[Node] = field(default_factory=list, repr=False)
+    problems: list[Problem] = field(default_factory=list, repr=False)
+    asts: dict[int, ast.Ast] = field(default_factory=dict, repr=False)
+
+    @property
+    def root(self) -> Node:
+        """The file node."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A file node (level 0) or a headline with its entry.
+
+    index: position in `tree.nodes`. parent_index: -1 for the file node.
+    end_index: index after the last descendant. level: number of stars.
+    first_line, last_line: of the entry, 1-based, inclusive; last_line < first_line if it is empty.
+    start, end: the entry's characters in `tree.text`.
+    tags: own tags only. properties: the property drawer, keys and values as they stand, in order.
+    drawer: first and last line of the property drawer, 1-based, or None.
+    """
+
+    tree: Tree = field(repr=False)
+    index: int
+    parent_index: int
+    end_index: int
+    level: int
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+    title: str
+    todo: str | None
+    priority: str | None
+    is_commented: bool
+    tags: tuple[str, ...]
+    properties: tuple[tuple[str, str], ...]
+    drawer: tuple[int, int] | None
+
+    @property
+    def path(self) -> str:
+        """The file, as addresses name it."""
+        return self.tree.path
+
+    @property
+    def text(self) -> str:
+        """The entry as it stands in the file."""
+        return self.tree.text[self.start : self.end]
+
+    @property
+    def byte_span(self) -> tuple[int, int]:
+        """First byte of the entry in its file, and the byte after its last; 0 is the file's first.
+
+        A byte order mark belongs to the file node.
+        """
+        text, encoding = self.tree.text, self.tree.encoding
+        mark = 3 if encoding == "utf-8-sig" else 0
+        codec = "utf-8" if mark else encoding
+        first = len(text[: self.start].encode(codec)) + (mark if self.index else 0)
+        return first, first + len(self.text.encode(codec)) + (0 if self.index else mark)
+
+    @property
+    def lines(self) -> list[str]:
+        """The entry's lines with the view's line ends; the last one is ended too."""
+        return self._split(self.text)
+
+    def _split(self, text: str) -> list[str]:
+        newline = self.tree.newline
+        if newline == "\n" and "\r\n" in text:
+            text = text.replace("\r\n", "\n")
+        lines = text.split("\n")
+        last = lines.pop()
+        return [line + "\n" for line in lines] + ([last + newline] if last else [])
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Each value of `ID` in the drawer; Org's reader takes the last."""
+        return tuple(value for key, value in self.properties if key.upper() == "ID" and value)
+
+    @property
+    def id(self) -> str | None:
+        """The node's ID as org-element reads it."""
+        return self._last("ID")
+
+    @property
+    def custom_id(self) -> str | None:
+        """The node's CUSTOM_ID as org-element reads it."""
+        return self._last("CUSTOM_ID")
+
+    def _last(self, name: str) -> str | None:
+        values = [value for key, value in self.properties if key.upper() == name]
+        return values[-1] or None if values else None
+
+    def get_property(self, name: str) -> str | None:
+        """The property's value, with `:NAME+:` lines added to it (Org manual, Property Syntax)."""
+        value: str | None = None
+        for key, text in self.properties:
+            if key.upper() == name.upper():
+                value = text
+            elif key.upper() == name.upper() + "+":
+                value = text if value is None else f"{value} {text}"
+        return value
+
+    @property
+    def parent(self) -> Node | None:
+        """The node above; None for the file node."""
+        return None if self.parent_index < 0 else self.tree.nodes[self.parent_index]
+
+    @property
+    def ancestors(self) -> list[Node]:
+        """All nodes above, the file node first."""
+        above, node = [], self.parent
+        while node is not None:
+            above.append(node)
+            node = node.parent
+        return above[::-1]
+
+    @property
+    def children(self) -> Iterator[Node]:
+        """The nodes one step below, in document order."""
+        index = self.index + 1
+        while index < self.end_index:
+            child = self.tree.nodes[index]
+            yield child
+            index = child.end_index
+
+    @property
+    def inherited_tags(self) -> tuple[str, ...]:
+        """File tags, ancestors' tags and own tags, each once, outermost first."""
+        own = [tag for node in (*self.ancestors, self) for tag in node.tags]
+        return tuple(dict.fromkeys(own))
+
+    @property
+    def is_in_comment(self) -> bool:
+        """Whether the headline or one above it is commented out."""
+        return self.is_commented or any(node.is_commented for node in self.ancestors)
+
+    @property
+    def ast(self) -> ast.Ast:
+        """orgparse's reading of the entry, made on first use (see ast.read)."""
+        known = self.tree.asts.get(self.index)
+        if known is None:
+            spine = [line for node in self.ancestors for line in node.head]
+            known = ast.read(self.lines, spine, self.tree.todos, self.tree.dones)
+            self.tree.asts[self.index] = known
+        return known
+
+    @property
+    def head(self) -> list[str]:
+        """The headline and the property drawer alone: what a descendant inherits from."""
+        first, last = self.drawer or (self.first_line + 1, self.first_line)
+        text, stop = self.text, 0
+        for _ in range(self.first_line, last + 1):
+            stop = text.find("\n", stop) + 1 or len(text)
+        lines = self._split(text[:stop])
+        return (lines[:1] if self.level else []) + lines[first - self.first_line :]
+
+
+class Detail(StrEnum):
+    """How much of a node is shown."""
+
+    FULL = "full"
+    CUT = "cut"
+    SKELETON = "skeleton"
+    DROPPED = "dropped"
+
+
+class Relation(StrEnum):
+    """What a node is to the target."""
+
+    TARGET = "target"
+    ANCESTOR = "ancestor"
+    CHILD = "child"
+    SIBLING = "sibling"
+    DESCENDANT = "descendant"
+    BACKGROUND = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One increment of detail: show `node` with at least `pieces` pieces of its text.
+
+    pieces: 0 for the skeleton alone.
+    interest: the higher, the sooner; never rises along a lens' sequence.
+    """
+
+    node: Node
+    pieces: int
+    relation: Relation
+    interest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A node in a view. `tokens` counts its own lines and its omission marks, in the view's unit."""
+
+    address: str
+    path: str
+    line: int
+    level: int
+    detail: Detail
+    tokens: int
+    relation: Relation
+    interest: float
+    node: Node = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What a shown node announces as left out.
+
+    address: focus on it to see more. headlines: children left out. lines: lines of text left out.
+    """
+
+    address: str
+    headlines: int
+    lines: int
+    node: Node = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One answer: an Org document within its budget, and what it shows and leaves out.
+
+    tokens: exact count of `text` in `unit`; tokens <= budget.
+    encoding: the encoding that counted; None for characters.
+    """
+
+    text: str
+    tokens: int
+    budget: int
+    unit: str
+    encoding: str | None
+    target: str
+    shown: tuple[Shown, ...]
+    omitted: tuple[Omission, ...]
+    problems: tuple[Problem, ...]
+
+    def report(self) -> list[dict[str, Any]]:
+        """Everything that was left out, as data.
+
+        Returns: a row for each omission: address, headlines, lines (as in `omitted`), and
+            left_out: line, level and title of each headline below that is missing, at any depth.
+        """
+        shown = {each.node.index for each in self.shown}
+        return [
+            {
+                "address": each.address,
+                "headlines": each.headlines,
+                "lines": each.lines,
+                "left_out": [
+                    {"line": node.first_line, "level": node.level, "title": node.title}
+                    for child in each.node.children
+                    if child.index not in shown
+                    for node in child.tree.nodes[child.index : child.end_index]
+                ],
+            }
+            for each in self.omitted
+        ]

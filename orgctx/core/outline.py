@@ -1,0 +1,287 @@
+"""From text to nodes: one scan, Org's own rules, every character in exactly one node."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from unicodedata import category
+
+from .elements import elements
+from .model import Node, Problem, Tree
+
+_SPACE = "\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000"
+_EOL = r"[ \t]*\r?"
+_HEADLINE = re.compile(r"^(\*+) ([^\n]*)", re.MULTILINE)
+_PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):[^\n]*\n", re.IGNORECASE)
+_DRAWER = re.compile(
+    rf"[ \t]*:PROPERTIES:{_EOL}\n((?:[ \t]*:[^{_SPACE}]+:(?: [^\n]*)?{_EOL}\n)*?)"
+    rf"[ \t]*:END:{_EOL}(?:\n|\Z)",
+    re.IGNORECASE,
+)
+_PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):(?:[ \t]+([^\n]*))?\n?")
+_DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
+_ABOVE_FILE_DRAWER = re.compile(r"(?:[ \t]*(?:#(?: [^\n]*)?)?\r?\n)*")
+_SETTING = re.compile(
+    r"#\+(TITLE|TODO|SEQ_TODO|TYP_TODO|FILETAGS|PROPERTY|LINK|STARTUP|PRIORITIES):([^\n]*)",
+    re.IGNORECASE,
+)
+_ACCESS_KEY = re.compile(r"\(.*\)\Z")
+_ASCII_TAGS = re.compile(r":[A-Za-z0-9_@#%:]+:")
+
+
+class _Setting(NamedTuple):
+    """A keyword that changes how Org reads the file. line: 1-based."""
+
+    line: int
+    key: str
+    value: str
+
+
+class _Line(NamedTuple):
+    """A headline line, taken apart."""
+
+    title: str
+    todo: str | None
+    priority: str | None
+    is_commented: bool
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    """Where the nodes of a text begin. starts, first_lines: one a node, and one for the end."""
+
+    text: str
+    heads: list[re.Match[str]]
+    starts: list[int]
+    first_lines: list[int]
+
+    def lines(self, index: int) -> list[str]:
+        return self.text[self.starts[index] : self.starts[index + 1]].split("\n")
+
+
+def outline(
+    text: str, path: str, encoding: str = "utf-8", inlinetask_min_level: int | None = None
+) -> Tree:
+    """Read the outline of one file as org-element does (Org syntax: Headings, Property Drawers).
+
+    text: the file's characters, without byte order mark; `\\n` and `\\r\\n` end lines.
+    path: how addresses name the file.
+    encoding: how the file's bytes became `text`; "utf-8-sig" if there was a byte order mark.
+    inlinetask_min_level: headlines this deep or deeper are text of the entry above them, as with
+        org-inlinetask; None reads them as headlines, as Org does without that library.
+    Returns: Tree; its nodes' texts joined are `text`. Malformed Org is text, and a Problem.
+    """
+    scan = _scan(text, inlinetask_min_level)
+    settings = list(_settings(scan))
+    todos, dones = _keywords(settings)
+    tree = Tree(
+        path=path,
+        text=text,
+        encoding=encoding,
+        newline=_newline(text),
+        todos=todos,
+        dones=dones,
+        settings=tuple(setting.line for setting in settings),
+    )
+    tree.nodes.extend(_nodes(tree, scan, _file_line(settings)))
+    tree.problems.extend(_problems(tree, scan))
+    return tree
+
+
+def _scan(text: str, inlinetask_min_level: int | None) -> _Scan:
+    heads = list(_HEADLINE.finditer(text))
+    if inlinetask_min_level is not None:
+        heads = [head for head in heads if len(head[1]) < inlinetask_min_level]
+    starts = [0, *(head.start() for head in heads), len(text)]
+    return _Scan(text, heads, starts, _first_lines(text, starts))
+
+
+def _first_lines(text: str, starts: Sequence[int]) -> list[int]:
+    lines, line = [1], 1
+    for start, stop in zip(starts, starts[1:], strict=False):
+        line += text.count("\n", start, stop)
+        lines.append(line)
+    if text and not text.endswith("\n"):
+        lines[-1] += 1
+    return lines
+
+
+def _newline(text: str) -> str:
+    """CRLF where every line ends so; a file of mixed ends is shown with LF, as Emacs opens it."""
+    crlf = text.count("\r\n")
+    return "\r\n" if crlf and crlf == text.count("\n") else "\n"
+
+
+# --- keywords of the file
+
+
+def _settings(scan: _Scan) -> Iterator[_Setting]:
+    """The keyword lines that count: a title in the zeroth section, the others anywhere."""
+    for match in _SETTING.finditer(scan.text):
+        start = scan.text.rfind("\n", 0, match.start()) + 1
+        index = bisect_right(scan.starts, match.start(), hi=len(scan.starts) - 1) - 1
+        key = match[1].upper()
+        if scan.text[start : match.start()].strip(" \t") or (key == "TITLE" and index):
+            continue
+        if match[2][:1] not in (" ", "\t") and ":" in (match[2].split() or [""])[0]:
+            continue
+        within = scan.text.count("\n", scan.starts[index], start)
+        if not _is_verbatim(scan.lines(index), within):
+            yield _Setting(scan.first_lines[index] + within, key, match[2].strip(" \t\r"))
+
+
+def _is_verbatim(lines: Sequence[str], number: int) -> bool:
+    """Whether line `number`, 0-based, stands in a block in which Org reads nothing."""
+    return any(block.is_verbatim and block.first < number < block.last for block in elements(lines))
+
+
+def _keywords(settings: Sequence[_Setting]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The open and the closed TODO keywords (Org manual, Per-file keywords)."""
+    sequences = [s.value.split() for s in settings if s.key in ("TODO", "SEQ_TODO", "TYP_TODO")]
+    todos: list[str] = []
+    dones: list[str] = []
+    for words in sequences or [["TODO", "DONE"]]:
+        bar = words.index("|") if "|" in words else len(words) - 1
+        todos += [_ACCESS_KEY.sub("", word) for word in words[:bar]]
+        dones += [_ACCESS_KEY.sub("", word) for word in words[bar:] if word != "|"]
+    return tuple(filter(None, todos)), tuple(filter(None, dones))
+
+
+def _file_line(settings: Sequence[_Setting]) -> _Line:
+    """The file node's title and tags, in the form of a headline's."""
+    titles = [s.value for s in settings if s.key == "TITLE" and s.value]
+    tags = [tag for s in settings if s.key == "FILETAGS" for tag in _file_tags(s.value)]
+    return _Line(" ".join(titles), None, None, False, tuple(dict.fromkeys(tags)))
+
+
+def _file_tags(value: str) -> list[str]:
+    return [tag for word in value.split() for tag in word.split(":") if tag]
+
+
+# --- nodes
+
+
+def _nodes(tree: Tree, scan: _Scan, file_line: _Line) -> Iterator[Node]:
+    levels = [0, *(len(head[1]) for head in scan.heads)]
+    parents, ends = _family(levels)
+    prefix = _prefix(tree.todos + tree.dones)
+    for index, level in enumerate(levels):
+        head = scan.heads[index - 1] if index else None
+        line = _headline(prefix, head[2]) if head else file_line
+        drawer = _drawer(scan.text, head)
+        yield Node(
+            tree=tree,
+            index=index,
+            parent_index=parents[index],
+            end_index=ends[index],
+            level=level,
+            first_line=scan.first_lines[index],
+            last_line=scan.first_lines[index + 1] - 1,
+            start=scan.starts[index],
+            end=scan.starts[index + 1],
+            title=line.title,
+            todo=line.todo,
+            priority=line.priority,
+            is_commented=line.is_commented,
+            tags=line.tags,
+            properties=_properties(drawer),
+            drawer=_drawer_lines(scan, index, drawer),
+        )
+
+
+def _family(levels: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each node its parent, and the index after its last descendant; one pass, one stack."""
+    parents, ends = [-1] * len(levels), [len(levels)] * len(levels)
+    above = [0]
+    for index, level in enumerate(levels[1:], 1):
+        while levels[above[-1]] >= level:
+            ends[above.pop()] = index
+        parents[index] = above[-1]
+        above.append(index)
+    return parents, ends
+
+
+def _prefix(keywords: Sequence[str]) -> re.Pattern[str]:
+    """What stands before a title: keyword, priority and COMMENT, each optional, in this order."""
+    names = "|".join(re.escape(word) for word in sorted(keywords, key=len, reverse=True)) or "(?!)"
+    return re.compile(
+        rf"[ \t]*(?:({names})(?: |\Z)[ \t]*)?(?:\[#([^\n])\][ \t]*)?(?:(COMMENT)(?= |\Z))?"
+    )
+
+
+def _headline(prefix: re.Pattern[str], line: str) -> _Line:
+    """line: what follows the stars and one space, without its line feed."""
+    line = line.removesuffix("\r").rstrip(" \t")
+    match = prefix.match(line)
+    assert match is not None  # every part of the pattern is optional
+    title, stop = match.end(), len(line)
+    tags: tuple[str, ...] = ()
+    if line.endswith(":"):
+        word = max(line.rfind(" "), line.rfind("\t")) + 1
+        if word >= title and _are_tags(line[word:]):
+            tags, stop = tuple(filter(None, line[word:].split(":"))), word
+    return _Line(line[title:stop].strip(" \t\r"), match[1], match[2], bool(match[3]), tags)
+
+
+def _are_tags(word: str) -> bool:
+    """Whether `word` is `:a:b:` of tag characters: Emacs' alphanumerics, `_`, `@`, `#`, `%`."""
+    if _ASCII_TAGS.fullmatch(word):
+        return True
+    is_framed = len(word) > 2 and word[0] == ":" == word[-1]
+    return is_framed and not word.isascii() and all(map(_is_tag_character, word))
+
+
+def _is_tag_character(char: str) -> bool:
+    return char in "_@#%:" or category(char)[0] in "LM" or category(char) in ("Nd", "Nl")
+
+
+# --- property drawers
+
+
+def _drawer(text: str, head: re.Match[str] | None) -> re.Match[str] | None:
+    """The property drawer in its place: under the headline, or under its one planning line."""
+    if head is None:
+        above = _ABOVE_FILE_DRAWER.match(text)
+        return _DRAWER.match(text, above.end() if above else 0)
+    below = head.end() + 1
+    if planning := _PLANNING.match(text, below):
+        below = planning.end()
+    return _DRAWER.match(text, below)
+
+
+def _properties(drawer: re.Match[str] | None) -> tuple[tuple[str, str], ...]:
+    if drawer is None:
+        return ()
+    return tuple(
+        (line[1], (line[2] or "").rstrip(" \t\r")) for line in _PROPERTY.finditer(drawer[1])
+    )
+
+
+def _drawer_lines(scan: _Scan, index: int, drawer: re.Match[str] | None) -> tuple[int, int] | None:
+    if drawer is None:
+        return None
+    first = scan.first_lines[index] + scan.text.count("\n", scan.starts[index], drawer.start())
+    return first, first + drawer[1].count("\n") + 1
+
+
+# --- problems
+
+
+def _problems(tree: Tree, scan: _Scan) -> Iterator[Problem]:
+    """What looks like a property drawer and is none, and drawers with more than one ID."""
+    for match in _DRAWER_START.finditer(scan.text):
+        start = scan.text.rfind("\n", 0, match.start()) + 1
+        index = bisect_right(scan.starts, start, hi=len(scan.starts) - 1) - 1
+        within = scan.text.count("\n", scan.starts[index], start)
+        line, node = scan.first_lines[index] + within, tree.nodes[index]
+        if scan.text[start : match.start()].strip(" \t"):
+            continue
+        if node.drawer and line == node.drawer[0]:
+            if len(node.ids) > 1:
+                yield Problem(tree.path, line, "more than one ID in a property drawer")
+        elif not _is_verbatim(scan.lines(index), within):
+            yield Problem(tree.path, line, "a property drawer out of place or not whole")

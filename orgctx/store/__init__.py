@@ -1,0 +1,1 @@
+"""Where notes are found, read and named. What is read is never written."""

@@ -1,0 +1,210 @@
+"""Addresses: one way from a name to a node, and one back (design 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from unicodedata import normalize
+
+from ..core.model import Node, Tree
+from ..errors import Ambiguous, NotFound
+from .store import Store
+
+MIN_PREFIX = 6
+CANDIDATES = 10
+
+_SLASH = re.compile(r"(?<!\\)/")
+_POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
+_COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
+
+
+def resolve(store: Store, address: str) -> Node:
+    """Find the one node that `address` names.
+
+    address: any form of design 3. A file of that very name wins over every other reading.
+    Raises: NotFound with near matches; Ambiguous with all candidates (the first 10); OutsideRoot;
+        BadArgument for a line that is no line; Unreadable if the file is.
+    """
+    if address.startswith("id:"):
+        return _by_id(store, address[3:])
+    if (path := store.file(address)) is not None:
+        return store.tree(path).root
+    for file, locator in _splits(address):
+        if (path := store.file(file)) is not None:
+            return _in_file(store.tree(path), locator, address)
+    if (position := _POSITION.match(address)) and (path := store.file(position[1])) is not None:
+        return _at_line(store.tree(path), int(position[2]), address)
+    if address.startswith("#"):
+        nodes = [node for tree in store.trees() for node in _custom_ids(tree, address[1:])]
+        return _only(nodes, address, lambda: _custom_id_names(store.trees()))
+    if looks_like_file(address):
+        raise _no_file(store, address)
+    return _by_id(store, address)
+
+
+def address_of(node: Node, is_unique: Callable[[str], bool]) -> str:
+    """The shortest stable address of a node that leads back to it and to no other.
+
+    is_unique: whether no other node of the memex has this ID.
+    Returns: its ID if it has a unique one, else CUSTOM_ID, outline path or position.
+    """
+    if node.id and is_unique(node.id):
+        return f"id:{node.id}"
+    if not node.level:
+        return node.path
+    if node.custom_id and len(list(_custom_ids(node.tree, node.custom_id))) == 1:
+        return f"{node.path}::#{node.custom_id}"
+    path = outline_path(node)
+    is_plain = path and path[0] not in "*#"
+    if is_plain and _by_path(node.tree, path) == [node]:
+        return f"{node.path}::{path}"
+    return f"{node.path}:{node.first_line}"
+
+
+def outline_path(node: Node) -> str:
+    """The titles from the outermost headline down, joined by slashes; a slash inside is `\\/`."""
+    titles = [above.title for above in (*node.ancestors[1:], node)]
+    return "/".join(title.replace("/", r"\/") for title in titles)
+
+
+def looks_like_file(address: str) -> bool:
+    """Whether an address that names no file was meant to."""
+    return "::" in address or "/" in address or bool(re.search(r"\.org(_archive)?(:|\Z)", address))
+
+
+def lone_file(address: str) -> str | None:
+    """The existing file that an address begins with, as it names it; None if there is none."""
+    position = _POSITION.match(address)
+    named = [address, *(file for file, _ in _splits(address)), *([position[1]] if position else [])]
+    return next((file for file in named if _is_file(file)), None)
+
+
+def nowhere(address: str) -> NotFound:
+    """The error for an address that names no file while no root is known."""
+    if not looks_like_file(address):
+        hint = "say where to look: --root DIR, or the variable ORGCTX_ROOT"
+        return NotFound(f"{address}: no file, and no root to look in", hint, address)
+    name = _file_part(address)
+    if Path(name).expanduser().is_dir():
+        return NotFound(f"{name}: a folder", "name a file, or give the folder with --root", name)
+    return NotFound(f"{name}: there is no such file", "check the name and the folder", name)
+
+
+def _is_file(name: str) -> bool:
+    return "\0" not in name and Path(name).expanduser().is_file()
+
+
+def _file_part(address: str) -> str:
+    return re.split(r"::|:\d+\Z", address, maxsplit=1)[0]
+
+
+def _splits(address: str) -> Iterator[tuple[str, str]]:
+    """(file, locator) at each `::`, since a file name may hold one."""
+    for colons in re.finditer("::", address):
+        yield address[: colons.start()], address[colons.end() :]
+
+
+def _by_id(store: Store, wanted: str) -> Node:
+    nodes = store.holders(wanted) if wanted else []
+    if len(wanted) < MIN_PREFIX and not any(wanted in node.ids for node in nodes):
+        hint = f"give {MIN_PREFIX} characters or more of an ID, or FILE::*TITLE"
+        raise NotFound(f"{wanted or 'id:'}: no node has this ID", hint, wanted)
+    known = (each for tree in store.trees() for node in tree.nodes for each in node.ids)
+    return _only(nodes, f"id:{wanted}", lambda: (f"id:{each}" for each in known))
+
+
+def _in_file(tree: Tree, locator: str, address: str) -> Node:
+    if locator.startswith("*"):
+        nodes = _by_title(tree, locator[1:])
+    elif locator.startswith("#"):
+        nodes = list(_custom_ids(tree, locator[1:]))
+    else:
+        nodes = _by_path(tree, locator)
+    return _only(nodes, address, lambda: _names(tree, locator))
+
+
+def _by_title(tree: Tree, title: str) -> list[Node]:
+    """Org's own search for `*title`: blanks and statistics cookies do not count, case may not."""
+    wanted = _plain(title)
+    nodes = [node for node in tree.nodes[1:] if _plain(node.title) == wanted]
+    folded = wanted.casefold()
+    return nodes or [node for node in tree.nodes[1:] if _plain(node.title).casefold() == folded]
+
+
+def _by_path(tree: Tree, path: str) -> list[Node]:
+    nodes = [tree.root]
+    for part in _SLASH.split(path):
+        title = _plain(part.replace(r"\/", "/"))
+        nodes = [child for node in nodes for child in node.children if _plain(child.title) == title]
+    return nodes
+
+
+def _at_line(tree: Tree, line: int, address: str) -> Node:
+    """The node whose entry holds the line; the line after the last belongs to the last entry."""
+    last = tree.nodes[-1].last_line
+    if not 1 <= line <= last + 1:
+        raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last}", address)
+    return next(node for node in reversed(tree.nodes) if node.first_line <= line)
+
+
+def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
+    return (node for node in tree.nodes if node.custom_id == wanted)
+
+
+def _plain(title: str) -> str:
+    return " ".join(_COOKIE.sub(" ", normalize("NFC", title)).split())
+
+
+def _only(nodes: list[Node], address: str, names: Callable[[], Iterable[str]]) -> Node:
+    """The one node; else an error that tells what else could be meant."""
+    if len(nodes) == 1:
+        return nodes[0]
+    if nodes:
+        shown = [_candidate(node) for node in nodes[:CANDIDATES]]
+        more = f" and {len(nodes) - CANDIDATES} more" if len(nodes) > CANDIDATES else ""
+        raise Ambiguous(
+            f"{address}: names {len(nodes)} nodes", f"use one of: {', '.join(shown)}{more}", address
+        )
+    raise NotFound(f"{address}: no such node", _near(address, names()), address)
+
+
+def _candidate(node: Node) -> str:
+    place = f"{node.path}:{node.first_line}"
+    return f"{place} (id:{node.id})" if node.id else place
+
+
+def _names(tree: Tree, locator: str) -> Iterator[str]:
+    """Addresses in a file in the form that was asked for, to be near matches."""
+    for node in tree.nodes[1:]:
+        if locator.startswith("*"):
+            yield f"{tree.path}::*{node.title}"
+        elif locator.startswith("#"):
+            if node.custom_id:
+                yield f"{tree.path}::#{node.custom_id}"
+        else:
+            yield f"{tree.path}::{outline_path(node)}"
+
+
+def _custom_id_names(trees: Iterable[Tree]) -> Iterator[str]:
+    return (f"#{node.custom_id}" for tree in trees for node in tree.nodes if node.custom_id)
+
+
+def _near(address: str, names: Iterable[str]) -> str:
+    known = list(dict.fromkeys(names))
+    key = address.rpartition("::")[2].lstrip("*#").casefold()
+    holding = [name for name in known if key and key in name.rpartition("::")[2].casefold()]
+    close = holding[:3] or get_close_matches(address, known[:5000], 3, 0.6)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return "see what there is with: orgctx outline FILE-OR-FOLDER"
+
+
+def _no_file(store: Store, address: str) -> NotFound:
+    name = _file_part(address)
+    close = get_close_matches(name, list(store.paths), 3, 0.5)
+    hint = (
+        f"did you mean {' or '.join(close)}?" if close else "name a file, or its folder with --root"
+    )
+    return NotFound(f"{name}: there is no such file", hint, name)

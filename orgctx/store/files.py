@@ -1,0 +1,118 @@
+"""Files: which ones are notes, and how their bytes become text."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..core.model import Problem
+from ..errors import NotFound, Unreadable
+
+SUFFIXES = (".org", ".org_archive")
+
+_LITTER = re.compile(r"\.#|flycheck_|#.*#\Z")
+_CONFLICT = re.compile(r"\.sync-conflict-\d|\([^()]*conflicted copy[^()]*\)", re.IGNORECASE)
+_COOKIE = re.compile(rb"-\*-.*?coding:[ \t]*([\w.-]+).*?-\*-", re.IGNORECASE)
+_LOCAL_CODING = re.compile(rb"^[ \t]*\S*[ \t]*coding:[ \t]*([\w.-]+)", re.IGNORECASE | re.MULTILINE)
+_ORG_MODE = re.compile(rb"-\*-.*?(?:mode:[ \t]*)?\borg\b.*?-\*-", re.IGNORECASE)
+
+
+def notes(root: Path, folder: Path | None = None) -> Iterator[Path | Problem]:
+    """Walk a root for Org files, in path order.
+
+    root: a real folder, no symbolic link. folder: the part of it to walk; all by default.
+    Returns: each note once, and a Problem for each file passed over that a user might look for.
+        Left out in silence: hidden folders, lock files, autosaves, backups, links to other notes.
+    """
+    folder = folder or root
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        yield Problem(str(folder), 0, f"a folder that cannot be listed: {error.strerror}")
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            yield from _link(root, entry)
+        elif entry.is_dir() and not entry.name.startswith("."):
+            yield from notes(root, Path(entry.path))
+        elif is_note(entry.name) and entry.is_file():
+            yield _note(Path(entry.path))
+
+
+def is_note(name: str) -> bool:
+    """Whether a file of this name can be a note: an Org suffix, and nothing an editor left."""
+    return name.endswith(SUFFIXES) and not _LITTER.match(name)
+
+
+def _note(path: Path) -> Path | Problem:
+    is_copy = _CONFLICT.search(path.name)
+    return Problem(str(path), 0, "a sync-conflict copy, left out") if is_copy else path
+
+
+def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
+    """A link is never followed: what it names inside the root is walked anyway."""
+    if is_note(entry.name) or entry.is_dir():
+        real = Path(os.path.realpath(entry.path))
+        if not real.exists():
+            yield Problem(entry.path, 0, "a symbolic link to nothing, left out")
+        elif not real.is_relative_to(root):
+            yield Problem(entry.path, 0, "a symbolic link out of the root, left out")
+
+
+def read(path: Path, name: str, is_link_allowed: bool = False) -> bytes:
+    """Read a file's bytes.
+
+    name: what errors call it. is_link_allowed: whether `path` itself may be a symbolic link.
+    Raises: NotFound, Unreadable.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+    if not is_link_allowed:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with open(os.open(path, flags), "rb") as file:
+            return file.read()
+    except FileNotFoundError as error:
+        raise NotFound(f"{name}: there is no such file", where=name) from error
+    except OSError as error:
+        raise Unreadable(f"{name}: {error.strerror}", "check its permissions", name) from error
+
+
+def decode(data: bytes, name: str) -> tuple[str, str]:
+    """Turn a file's bytes into text, losing nothing.
+
+    Returns: (text without byte order mark, the encoding that gives the bytes back).
+    Raises: Unreadable if it is neither UTF-8 nor what its coding cookie says.
+    """
+    try:
+        if data.startswith(codecs.BOM_UTF8):
+            return data[3:].decode(), "utf-8-sig"
+        return data.decode(), "utf-8"
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        if (decoded := _by_cookie(data)) is not None:
+            return decoded
+        hint = "save it as UTF-8, or name its encoding in a -*- coding: … -*- line"
+        raise Unreadable(f"{name}:{line}: not UTF-8 text", hint, name) from error
+
+
+def _by_cookie(data: bytes) -> tuple[str, str] | None:
+    first_lines = b"\n".join(data.split(b"\n", 2)[:2])
+    tail = data[-3000:]
+    local = tail[tail.find(b"Local Variables:") :] if b"Local Variables:" in tail else b""
+    cookie = _COOKIE.search(first_lines) or _LOCAL_CODING.search(local)
+    if cookie is None:
+        return None
+    encoding = re.sub(r"-(unix|dos|mac)\Z", "", cookie[1].decode("ascii", "replace"))
+    try:
+        text = data.decode(encoding)
+        return (text, encoding) if text.encode(encoding) == data else None
+    except (LookupError, UnicodeError):
+        return None
+
+
+def is_org(name: str, data: bytes) -> bool:
+    """Whether a file somebody names is Org text: by its suffix, or by its mode line."""
+    return name.endswith(SUFFIXES) or bool(_ORG_MODE.search(data.split(b"\n", 1)[0]))

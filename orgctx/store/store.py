@@ -1,0 +1,201 @@
+"""The store: all files of the memex, by address."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unicodedata import normalize
+
+from ..core.model import Node, Problem, Tree
+from ..core.outline import outline
+from ..errors import Ambiguous, NotFound, OrgctxError, OutsideRoot, Unreadable
+from . import files
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder of notes. name: how addresses call it where there are several."""
+
+    name: str
+    folder: Path
+
+
+class Store:
+    """Notes under some roots, or one file alone. Reads on demand, and always what is there now.
+
+    paths: address of each file -> where it is.
+    problems: files that were passed over, and what was wrong in those that were read.
+    """
+
+    def __init__(
+        self, roots: Iterable[str | Path] = (), inlinetask_min_level: int | None = None
+    ) -> None:
+        self.inlinetask_min_level = inlinetask_min_level
+        self.roots = _roots([Path(root).expanduser() for root in roots])
+        self._lone: dict[str, Path] = {}
+        self._known: dict[str, tuple[bytes, Tree]] = {}
+
+    @classmethod
+    def of_file(cls, path: str, inlinetask_min_level: int | None = None) -> Store:
+        """A store of one file, which keeps the name the user gave it."""
+        store = cls((), inlinetask_min_level)
+        store._lone = {path: Path(path).expanduser()}
+        return store
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """Each note's address and place, in path order; the roots are walked anew."""
+        return self._lone or dict(self._walk([]))
+
+    def _walk(self, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
+        for root in self.roots:
+            for found in files.notes(root.folder):
+                if isinstance(found, Problem):
+                    problems.append(Problem(self._name(root, found.path), 0, found.what))
+                else:
+                    yield self._name(root, found), found
+
+    def _name(self, root: Root, path: str | Path) -> str:
+        within = Path(path).relative_to(root.folder).as_posix()
+        return f"{root.name}/{within}" if len(self.roots) > 1 else within
+
+    def tree(self, path: str) -> Tree:
+        """The outline of a file, read now; parsed again only if its bytes are others.
+
+        path: a key of `paths`.
+        Raises: NotFound, Unreadable.
+        """
+        place = self.place(path)
+        data = files.read(place, path, is_link_allowed=bool(self._lone))
+        known = self._known.get(path)
+        if known is None or known[0] != data:
+            if not files.is_org(place.name, data):
+                hint = f"Org files end in {' or '.join(files.SUFFIXES)}, or say -*- mode: org -*-"
+                raise Unreadable(f"{path}: not an Org file", hint, path)
+            text, encoding = files.decode(data, path)
+            known = data, outline(text, path, encoding, self.inlinetask_min_level)
+            self._known[path] = known
+        return known[1]
+
+    def place(self, path: str) -> Path:
+        """Where the file is. Raises: NotFound."""
+        if path in self._lone:
+            return self._lone[path]
+        for root in self.roots:
+            prefix = f"{root.name}/" if len(self.roots) > 1 else ""
+            if path.startswith(prefix):
+                return root.folder / path[len(prefix) :]
+        raise NotFound(f"{path}: there is no such file", where=path)
+
+    def trees(
+        self, passed_over: list[Problem] | None = None, unreadable: list[Problem] | None = None
+    ) -> Iterator[Tree]:
+        """Every file's outline, in path order.
+
+        passed_over, unreadable: get what is no note though it looks like one, and what failed.
+        """
+        skipped: list[Problem] = []
+        for path in self._lone or dict(self._walk(skipped)):
+            try:
+                yield self.tree(path)
+            except OrgctxError as error:
+                if unreadable is not None:
+                    unreadable.append(Problem(path, 0, error.message.removeprefix(f"{path}: ")))
+        if passed_over is not None:
+            passed_over.extend(skipped)
+
+    def file(self, name: str) -> str | None:
+        """The address of the file that `name` means, or None.
+
+        name: as in `paths`, in any Unicode normal form, or a path from the current folder.
+        Raises: OutsideRoot if it leads out of the roots, whatever is there.
+        """
+        if "\0" in name or not name:
+            return None
+        if name in self._lone:
+            return name
+        paths = self.paths
+        plain = os.path.normpath(name).replace(os.sep, "/")
+        if plain in paths:
+            return plain
+        same = [path for path in paths if _nfc(plain) in (_nfc(path), _nfc(self._within(path)))]
+        if len(same) > 1:
+            raise Ambiguous(f"{name}: more than one file", f"candidates: {', '.join(same)}", name)
+        return same[0] if same else self._by_place(name, paths)
+
+    def _within(self, path: str) -> str:
+        """The path inside its root."""
+        return path.partition("/")[2] if len(self.roots) > 1 else path
+
+    def holds(self, path: str) -> bool:
+        """Whether the file at `path`, from the current folder, is one of the notes."""
+        return Path(os.path.realpath(Path(path).expanduser())) in self.paths.values()
+
+    def _by_place(self, name: str, paths: dict[str, Path]) -> str | None:
+        typed = Path(name).expanduser()
+        place = Path(os.path.realpath(typed))
+        found = [path for path, where in paths.items() if where == place]
+        if found:
+            return found[0]
+        leads_out = typed.is_absolute() or ".." in typed.parts
+        is_inside = any(place.is_relative_to(root.folder) for root in self.roots)
+        if self.roots and leads_out and not is_inside:
+            raise OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
+        return None
+
+    def problems(self) -> list[Problem]:
+        """What was passed over or could not be read, and what Org would not read in the rest."""
+        found: list[Problem] = []
+        within = [problem for tree in self.trees(found, found) for problem in tree.problems]
+        return [*found, *within, *self._duplicates()]
+
+    def _duplicates(self) -> Iterator[Problem]:
+        counts = self.ids()
+        for tree in self.trees():
+            for node in tree.nodes:
+                if any(counts[each] > 1 for each in node.ids):
+                    yield Problem(tree.path, node.first_line, "an ID that another node has too")
+
+    def ids(self) -> Counter[str]:
+        """Every ID of every node, with the number of nodes that have it."""
+        return Counter(each for tree in self.trees() for node in tree.nodes for each in node.ids)
+
+    def holders(self, wanted: str) -> list[Node]:
+        """The nodes whose ID is `wanted`, else those whose ID begins with it."""
+        exact: list[Node] = []
+        begun: list[Node] = []
+        for tree in self.trees():
+            if wanted in tree.text:
+                for node in tree.nodes:
+                    exact += [node] * (wanted in node.ids)
+                    begun += [node] * any(each.startswith(wanted) for each in node.ids)
+        return exact or begun
+
+
+def _roots(folders: list[Path]) -> tuple[Root, ...]:
+    roots: list[Root] = []
+    for folder in folders:
+        real = Path(os.path.realpath(folder))
+        if not real.is_dir():
+            what = "a file, not a folder" if real.exists() else "there is no such folder"
+            raise NotFound(f"{folder}: {what}", "a root is a folder of Org files", str(folder))
+        taken = {root.name for root in roots}
+        name = next(n for n in _names(real.name or "root") if n not in taken)
+        if real not in [root.folder for root in roots]:
+            roots.append(Root(name, real))
+    return tuple(roots)
+
+
+def _names(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
+
+
+def _nfc(text: str) -> str:
+    return normalize("NFC", text)

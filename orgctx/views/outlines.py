@@ -1,0 +1,59 @@
+"""Every headline of files and folders, as Emacs reads them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.model import Problem, Tree
+from ..errors import NotFound
+from ..store.store import Store
+
+
+class Outlines:
+    """The outlines of some files and folders; paths are relative to the current folder.
+
+    passed_over, unreadable: filled while it is walked.
+    """
+
+    def __init__(self, paths: Sequence[str], inlinetask_min_level: int | None = None) -> None:
+        """Raises: NotFound if one of `paths` is not there, or a folder has no Org files."""
+        self.passed_over: list[Problem] = []
+        self.unreadable: list[Problem] = []
+        self._stores = [_store(path, inlinetask_min_level) for path in paths]
+
+    def __iter__(self) -> Iterator[tuple[str, Tree]]:
+        """Raises: Unreadable if a file that was named itself cannot be read."""
+        for store in self._stores:
+            for tree in store.trees(self.passed_over, self.unreadable):
+                yield os.path.relpath(store.place(tree.path)), tree
+
+
+def _store(path: str, inlinetask_min_level: int | None) -> Store:
+    place = Path(path).expanduser() if "\0" not in path else Path()
+    if "\0" not in path and place.is_file():
+        return Store.of_file(path, inlinetask_min_level)
+    if "\0" in path or not place.is_dir():
+        raise NotFound(f"{path}: there is no such file or folder", "check the name", path)
+    store = Store([place], inlinetask_min_level)
+    if not store.paths:
+        raise NotFound(f"{path}: no Org files in this folder", "Org files end in .org", path)
+    return store
+
+
+def rows(name: str, tree: Tree) -> Iterator[dict[str, Any]]:
+    """A row for each headline: f (file), line, level, todo, pri, title, tags (own), id, cid."""
+    for node in tree.nodes[1:]:
+        yield {
+            "f": name,
+            "line": node.first_line,
+            "level": node.level,
+            "todo": node.todo,
+            "pri": node.priority,
+            "title": node.title,
+            "tags": node.tags,
+            "id": node.id,
+            "cid": node.custom_id,
+        }
