@@ -9,20 +9,20 @@ from dataclasses import dataclass
 
 VERBATIM = frozenset({"src", "example", "export", "comment", "verse"})
 
-_BLANK = "[ \t\r\n]*"
+_END = r"(?=[ \t\r\n]*\Z)"
 _FENCE = re.compile(
     r"[ \t]*(?:"
     r"#\+begin_(?P<begin>\S+)"
-    r"|#\+end_(?P<end>\S+)(?=%s\Z)"
+    rf"|#\+end_(?P<end>\S+){_END}"
     r"|#\+(?P<begin_dynamic>begin):?[ ]"
-    r"|#\+(?P<end_dynamic>end):?(?=%s\Z)"
-    r"|:(?P<end_drawer>end):(?=%s\Z)"
-    r"|:(?P<drawer>[\w-]+):(?=%s\Z)"
+    rf"|#\+(?P<end_dynamic>end):?{_END}"
+    rf"|:(?P<end_drawer>end):{_END}"
+    rf"|:(?P<drawer>[\w-]+):{_END}"
     r"|\\begin\{(?P<latex>[a-z0-9*]+)\}"
-    r")" % ((_BLANK,) * 4),
+    r")",
     re.IGNORECASE,
 )
-_LATEX_END = re.compile(r"\\end\{([a-z0-9*]+)\}%s\Z" % _BLANK, re.IGNORECASE)
+_LATEX_END = re.compile(rf"\\end\{{([a-z0-9*]+)\}}{_END}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,9 +181,9 @@ def skeleton(node: Node, ids: Ids) -> Entry:
 
 
 def adds_up(before: str, line: str) -> bool:
-    """Whether the tokens of text that ends with `before` and of text that begins with `line` add up.
+    """Whether token counts of a text add up when it is cut between these two lines.
 
-    before: ends in a line feed.
+    before: the line above, with its line feed. line: the line below.
     Returns: True only where encodings of this family always split: the line is not blank, has no
         carriage return in its indentation, and no slash that punctuation above could take along.
     """

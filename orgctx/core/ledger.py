@@ -67,7 +67,7 @@ class Ledger:
         self._spine = frozenset(node.index for node in (*self.target.ancestors, self.target))
 
     def pieces(self, node: Node, limit: int | None) -> int:
-        """How many pieces of the node's text cost at most `limit`; with None, how many there are."""
+        """How many pieces of the node's text cost at most `limit`; None: how many there are."""
         return self.priced(node).within(limit)
 
     def take(self, step: Step) -> None:

@@ -135,7 +135,10 @@ class Node:
         return values[-1] or None if values else None
 
     def get_property(self, name: str) -> str | None:
-        """The property's value, with `:NAME+:` lines added to it (Org manual, Property Syntax)."""
+        """The node's own property, `:NAME+:` lines added to it (Org manual, Property Syntax).
+
+        name: in any case.
+        """
         value: str | None = None
         for key, text in self.properties:
             if key.upper() == name.upper():
@@ -183,14 +186,13 @@ class Node:
         """orgparse's reading of the entry, made on first use (see ast.read)."""
         known = self.tree.asts.get(self.index)
         if known is None:
-            spine = [line for node in self.ancestors for line in node.head]
-            known = ast.read(self.lines, spine, self.tree.todos, self.tree.dones)
+            known = ast.read(self.lines, self.tree.todos, self.tree.dones)
             self.tree.asts[self.index] = known
         return known
 
     @property
     def head(self) -> list[str]:
-        """The headline and the property drawer alone: what a descendant inherits from."""
+        """The lines of the headline and of the property drawer alone."""
         first, last = self.drawer or (self.first_line + 1, self.first_line)
         text, stop = self.text, 0
         for _ in range(self.first_line, last + 1):
@@ -235,7 +237,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A node in a view. `tokens` counts its own lines and its omission marks, in the view's unit."""
+    """A node in a view.
+
+    tokens: what its own lines and its omission marks cost, in the view's unit.
+    """
 
     address: str
     path: str

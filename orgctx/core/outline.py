@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category
 
@@ -102,7 +103,7 @@ def _scan(text: str, inlinetask_min_level: int | None) -> _Scan:
 
 def _first_lines(text: str, starts: Sequence[int]) -> list[int]:
     lines, line = [1], 1
-    for start, stop in zip(starts, starts[1:], strict=False):
+    for start, stop in pairwise(starts):
         line += text.count("\n", start, stop)
         lines.append(line)
     if text and not text.endswith("\n"):
@@ -114,9 +115,6 @@ def _newline(text: str) -> str:
     """CRLF where every line ends so; a file of mixed ends is shown with LF, as Emacs opens it."""
     crlf = text.count("\r\n")
     return "\r\n" if crlf and crlf == text.count("\n") else "\n"
-
-
-# --- keywords of the file
 
 
 def _settings(scan: _Scan) -> Iterator[_Setting]:
@@ -160,9 +158,6 @@ def _file_line(settings: Sequence[_Setting]) -> _Line:
 
 def _file_tags(value: str) -> list[str]:
     return [tag for word in value.split() for tag in word.split(":") if tag]
-
-
-# --- nodes
 
 
 def _nodes(tree: Tree, scan: _Scan, file_line: _Line) -> Iterator[Node]:
@@ -239,9 +234,6 @@ def _is_tag_character(char: str) -> bool:
     return char in "_@#%:" or category(char)[0] in "LM" or category(char) in ("Nd", "Nl")
 
 
-# --- property drawers
-
-
 def _drawer(text: str, head: re.Match[str] | None) -> re.Match[str] | None:
     """The property drawer in its place: under the headline, or under its one planning line."""
     if head is None:
@@ -266,9 +258,6 @@ def _drawer_lines(scan: _Scan, index: int, drawer: re.Match[str] | None) -> tupl
         return None
     first = scan.first_lines[index] + scan.text.count("\n", scan.starts[index], drawer.start())
     return first, first + drawer[1].count("\n") + 1
-
-
-# --- problems
 
 
 def _problems(tree: Tree, scan: _Scan) -> Iterator[Problem]:

@@ -65,7 +65,7 @@ def address_of(node: Node, is_unique: Callable[[str], bool]) -> str:
 
 def outline_path(node: Node) -> str:
     """The titles from the outermost headline down, joined by slashes; a slash inside is `\\/`."""
-    titles = [above.title for above in (*node.ancestors[1:], node)]
+    titles = [_COOKIE.sub("", above.title).strip() for above in (*node.ancestors[1:], node)]
     return "/".join(title.replace("/", r"\/") for title in titles)
 
 

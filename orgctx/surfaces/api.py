@@ -17,7 +17,7 @@ class Memex:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def focus(  # noqa: PLR0913  (the parameters of views.focus, each a keyword)
+    def focus(
         self,
         address: str,
         budget: int = BUDGET,

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -33,46 +34,84 @@ def cli() -> None:
     """
 
 
-def _inlinetasks(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "--inlinetask-min-level",
-        type=click.IntRange(min=2),
-        metavar="N",
-        help="Headlines of N stars or more are text, as with org-inlinetask.  [default: none are]",
-    )(command)
+class Whole(click.ParamType[int]):
+    """A whole number from `least` up; the message says so."""
+
+    name = "number"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            number = self.least - 1
+        if number < self.least:
+            self.fail(f"give a whole number from {self.least} up, not {value}", param, ctx)
+        return number
+
+
+def _option(*names: str, **settings: Any) -> Callable[..., Any]:
+    return click.option(*names, show_default="default" in settings, **settings)
+
+
+def _choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
+    default = DEFAULT_ENCODING if name == "--encoding" else choices[0]
+    return _option(name, type=click.Choice(choices), default=default, help=text)
+
+
+_inlinetasks = _option(
+    "--inlinetask-min-level",
+    type=Whole(2),
+    metavar="N",
+    help="Headlines of N stars or more are text, as with org-inlinetask.  [default: none are]",
+)
+_roots = _option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="DIR",
+    help=f"A folder of notes; repeatable.  [default: the address's own file, or {ROOTS}]",
+)
 
 
 @cli.command()
 @click.argument("address")
-@click.option("--budget", type=click.IntRange(min=1), default=focusing.BUDGET, show_default=True,
-              metavar="N", help="The most the text may cost.")  # fmt: skip
-@click.option("--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True,
-              help="What the budget counts.")  # fmt: skip
-@click.option("--encoding", type=click.Choice(ENCODINGS), default=DEFAULT_ENCODING,
-              show_default=True, help="How tokens are counted.")  # fmt: skip
-@click.option("--lens", type=click.Choice(focusing.LENSES), default=focusing.LENSES[0],
-              show_default=True, help="What interest falls off with.")  # fmt: skip
-@click.option("--ids", type=click.Choice(focusing.IDS), default=focusing.IDS[0],
-              show_default=True, help="What skeletons show of IDs.")  # fmt: skip
-@click.option("--background", type=click.IntRange(min=0), default=BACKGROUND, show_default=True,
-              metavar="N", help="Level-1 headlines of the rest of the file, at most.")  # fmt: skip
-@click.option("--root", "roots", multiple=True, metavar="DIR",
-              help=f"A folder of notes; repeatable.  [default: the address's own file, or {ROOTS}]")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(("org", "json")), default="org",
-              show_default=True, help="What to print.")  # fmt: skip
-@click.option("--report", is_flag=True, help="Print what is shown and left out to stderr.")
+@_option("--budget", type=Whole(1), default=focusing.BUDGET, metavar="N", help="The hard limit.")
+@_choice("--unit", UNITS, "What the budget counts.")
+@_choice("--encoding", ENCODINGS, "How tokens are counted.")
+@_choice("--lens", focusing.LENSES, "How interest falls off around the target.")
+@_choice("--ids", focusing.IDS, "What skeletons show of IDs.")
+@_option(
+    "--background",
+    type=Whole(0),
+    default=BACKGROUND,
+    metavar="N",
+    help="Level-1 headlines of the rest of the file, at most.",
+)
+@_roots
+@_option(
+    "--format", "form", type=click.Choice(("org", "json")), default="org", help="What to print."
+)
+@_option("--report", is_flag=True, help="Print what is shown and left out to stderr.")
 @_inlinetasks
-def focus(  # noqa: PLR0913  (one parameter an option)
-    address: str, budget: int, unit: str, encoding: str, lens: str, ids: str, background: int,
-    roots: Sequence[str], form: str, report: bool, inlinetask_min_level: int | None,
-) -> None:  # fmt: skip
+def focus(
+    address: str,
+    roots: Sequence[str],
+    form: str,
+    report: bool,
+    inlinetask_min_level: int | None,
+    **options: Any,
+) -> None:
     """Show one node in full, its surroundings as title and ID, the rest as counts.
 
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
     an ID (id:… or bare; the first 6 characters are enough where they are unique).
     """
-    store = _store(address, roots, inlinetask_min_level)
-    view = focusing.focus(store, address, budget, unit, encoding, lens, ids, background)
+    view = focusing.focus(_store(address, roots, inlinetask_min_level), address, **options)
     output.write(view.text if form == "org" else output.to_json(focusing.to_data(view)))
     if report:
         from .report import report as print_report  # noqa: PLC0415  (rich, only when asked for)
@@ -122,24 +161,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program. arguments: those of the process by default. Returns: the exit status."""
     try:
         status = cli.main(arguments, prog_name="orgctx", standalone_mode=False)
-        return status if isinstance(status, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:
+    except Exception as error:
+        status = _explain(error)
+    except KeyboardInterrupt:
+        status = 130
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """Say in one line what went wrong. Returns: the exit status for it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
-        return error.exit_code
-    except click.ClickException as error:
+    elif isinstance(error, click.Abort):
+        return 130
+    elif isinstance(error, click.ClickException):
         output.complain(" ".join(error.format_message().split()), "see orgctx --help")
-        return error.exit_code
-    except OrgctxError as error:
+    elif isinstance(error, OrgctxError):
         output.complain(error.message, error.hint)
         return error.exit_status
-    except BrokenPipeError:
+    elif isinstance(error, BrokenPipeError):
         output.silence()
         return 141
-    except (click.Abort, KeyboardInterrupt):
-        return 130
-    except Exception as error:  # noqa: BLE001  (the last line of defence: a bug is told as one)
+    else:
         output.complain(f"this is a bug: {output.place_of(error)}", "please report it")
         return BUG
+    return error.exit_code
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ def complain(message: str, hint: str = "") -> None:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """The text with control characters written out, so that it can neither steer nor break lines."""
+    """The text with its control characters written out: it steers no terminal, breaks no line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep or c == " " else _escape(c) for c in text)

@@ -6,7 +6,6 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from os.path import commonprefix
 from typing import Any
 
 from ..core import lens as lenses
@@ -140,8 +139,14 @@ class Names:
         """The shortest prefix, of 8 characters or more, that no other ID begins with."""
         place = bisect_left(self._sorted, id_)
         others = self._sorted[max(place - 1, 0) : place] + self._sorted[place + 1 : place + 2]
-        shared = max((len(commonprefix([id_, other])) for other in others), default=0)
+        shared = max((_shared(id_, other) for other in others), default=0)
         return id_[: max(SHORT_ID, shared + 1)]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two IDs have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _shown(kept: Sequence[Step], ledger: Ledger, names: Names) -> tuple[Shown, ...]:
@@ -245,7 +250,9 @@ def _facts(node: Node, view: View) -> dict[str, Any]:
     left_out = {}
     count = counter(view.unit, view.encoding or DEFAULT_ENCODING)
     rest = view.budget
-    for name, value in node.ast.facts().items():
+    properties = {key.removesuffix("+"): "" for key, _ in node.properties}
+    known = {name: node.get_property(name) for name in properties}
+    for name, value in {**node.ast.facts(), "properties": known}.items():
         cost = count(json.dumps({name: value}, ensure_ascii=False))
         if cost <= rest or not value:
             facts[name], rest = value, rest - cost

@@ -42,7 +42,7 @@ No shell reads it."
 
 (defcustom orgctx-roots nil
   "Folders of Org files that a view may draw from; nil means the file itself.
-Of these, the ones on the host of the note are used."
+Only those on the host of the note are used."
   :type '(repeat directory)
   :risky t)
 
