@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -360,27 +360,48 @@ def carried_back(pair: Pair) -> dict[str, str]:
 
     Raises: Problem, unless the chapter then makes exactly that module.
     """
-    lines = (pair.module_text or "").split("\n")
+    chapter, lines = pair.chapter, (pair.module_text or "").split("\n")
     module = formatted(pair.root, lines, pair.module, range(1, len(lines) + 1))
-    # Blank lines where blocks meet are kept only if the module cannot be made without them.
-    for keeps_blanks in (False, True):
-        text = rewoven(pair, module, keeps_blanks)
-        if tangle(pair.root, Chapter(pair.chapter.name, text)) == module:
-            return {pair.chapter.label: text, pair.module: module}
+    old, new = pair.tangled.split("\n"), module.split("\n")
+    old_starts = carried(chapter.starts, chapter.source, old)
+    starts, loose = carried(old_starts, old, new), set[int]()
+    for _ in range(2):
+        blocks = zip(
+            chapter.tangled, shares(old, old_starts), shares(new, starts, loose), strict=True
+        )
+        text = chapter.edited(
+            [chapter.with_body(b, body) for b, was, body in blocks if body != was]
+        )
+        made = tangle(pair.root, Chapter(chapter.name, text))
+        if made == module:
+            return {chapter.label: text, pair.module: module}
+        # Where the border's own blank line is too little, the blocks must bring more.
+        loose = set(loose_ends(starts, made.split("\n"), new))
     raise Problem(
-        f"{pair.module}: the blocks of {pair.chapter.label} cannot make this edit exactly, "
+        f"{pair.module}: the blocks of {chapter.label} cannot make this edit exactly, "
         "for where two blocks meet there is a blank line: edit the chapter instead"
     )
 
 
-def rewoven(pair: Pair, module: str, keeps_blanks: bool) -> str:
-    """The chapter's text with `module` shared out to its blocks; where nothing changed, as is."""
-    chapter, old, new = pair.chapter, pair.tangled.split("\n"), module.split("\n")
-    old_starts = carried(chapter.starts, chapter.source, old)
-    old_bodies = shares(old, old_starts, keeps_blanks)
-    bodies = shares(new, carried(old_starts, old, new), keeps_blanks)
-    blocks = zip(chapter.tangled, old_bodies, bodies, strict=True)
-    return chapter.edited([chapter.with_body(b, body) for b, was, body in blocks if body != was])
+def loose_ends(starts: list[int], made: list[str], wanted: list[str]) -> Iterator[int]:
+    """The blocks that too few or too many blank lines follow."""
+    made_gaps, gaps = gaps_before(made), gaps_before(wanted)
+    for number, start in enumerate(starts[1:]):
+        if made_gaps[start : start + 1] != gaps[start : start + 1]:
+            yield number
+
+
+def shares(lines: list[str], starts: list[int], loose: Container[int] = ()) -> list[list[str]]:
+    """The lines cut at `starts`, without the blank lines at the cuts, or at `loose` ones less one."""
+    places = [*solid(lines), len(lines)]
+    cuts = [0, *(places[start] for start in starts[1:]), len(lines)]
+    pieces = [lines[start:end] for start, end in pairwise(cuts)]
+    for number, piece in enumerate(pieces):
+        while piece and not piece[-1].strip():
+            piece.pop()
+            if number in loose:
+                break
+    return pieces
 
 
 def solid(lines: list[str]) -> list[int]:
@@ -388,12 +409,16 @@ def solid(lines: list[str]) -> list[int]:
     return [number for number, line in enumerate(lines) if line.strip()]
 
 
+def gaps_before(lines: list[str]) -> list[int]:
+    """How many blank lines come before each solid one, and before the end."""
+    return [0, *(end - start - 1 for start, end in pairwise([*solid(lines), len(lines)]))]
+
+
 def carried(starts: list[int], old: list[str], new: list[str]) -> list[int]:
     """The blocks' starts in `new`, from those in `old`, in solid lines; the order stays."""
-    places = [*solid(new), len(new)]
-    gaps = [0, *(after - before - 1 for before, after in pairwise(places))]
-    solid_lines = [[lines[number] for number in solid(lines)] for lines in (old, new)]
-    opcodes = difflib.SequenceMatcher(None, *solid_lines, autojunk=False).get_opcodes()
+    old_solid, new_solid = ([line for line in lines if line.strip()] for lines in (old, new))
+    matcher = difflib.SequenceMatcher(None, old_solid, new_solid, autojunk=False)
+    opcodes, gaps = matcher.get_opcodes(), gaps_before(new)
     return [0, *(carried_start(start, opcodes, gaps) for start in starts[1:])]
 
 
@@ -407,19 +432,6 @@ def carried_start(start: int, opcodes: list[Any], gaps: list[int]) -> int:
     wish = new_end if start == end else min(new_end, new_first + start - first)
     places = range(new_first, new_end + 1)
     return max(places, key=lambda place: (min(gaps[place], 2), -abs(place - wish)))
-
-
-def shares(lines: list[str], starts: list[int], keeps_blanks: bool) -> list[list[str]]:
-    """The lines cut at `starts`; off each end go the blank lines, or only that of the border."""
-    places = [*solid(lines), len(lines)]
-    cuts = [0, *(places[start] for start in starts[1:]), len(lines)]
-    pieces = [lines[start:end] for start, end in pairwise(cuts)]
-    for piece in pieces:
-        while piece and not piece[-1].strip():
-            piece.pop()
-            if keeps_blanks:
-                break
-    return pieces
 
 
 @dataclass(frozen=True)

@@ -12,34 +12,26 @@ SLACK = 64
 
 def longest_prefix(
     spine: Sequence[Step], steps: Iterable[Step], ledger: Ledger, budget: int
-) -> tuple[list[Step], Ledger]:
+) -> tuple[list[Step], int]:
     """Keep the longest prefix of `steps` whose rendered text costs at most `budget`.
 
-    spine: taken first and as one; if it does not fit, nothing is kept.
+    spine: in every prefix, as one.
     steps: ordered, most interesting first; read only as far as needed.
-    ledger: fresh; counts in the unit of `budget`.
+    ledger: fresh; it is used up. It counts in the unit of `budget`.
     budget: int > 0.
-    Returns: the steps kept and a ledger of them, whose total is <= budget; none at all, and the
-        spine's ledger, if the spine alone costs more. A larger budget returns a longer prefix.
-
-    A longer prefix can cost less than a shorter one, by the marks that it makes unnecessary. So
-    the walk goes on until the text alone, without marks, is over the budget; what text alone costs
-    can fall only where blank lines merge with the line above, and SLACK is far more than that.
+    Returns: (the steps kept, the least that any prefix costs). Nothing is kept if even that is
+        over the budget. A larger budget keeps a longer prefix.
     """
-    taken = list(spine)
     for step in spine:
         ledger.take(step)
-    if ledger.total > budget:
-        return [], ledger
-    best, best_total = len(taken), ledger.total
+    taken, least = list(spine), ledger.total
+    best = len(taken) if least <= budget else 0
     for step in steps:
         ledger.take(step)
         taken.append(step)
+        least = min(least, ledger.total)
         if ledger.total <= budget:
-            best, best_total = len(taken), ledger.total
-        elif ledger.total - ledger.marks - SLACK > budget:
+            best = len(taken)
+        elif ledger.total - ledger.marks - SLACK > max(budget, least):
             break
-    kept = taken[:best]
-    fitting = ledger if best == len(taken) else ledger.replay(kept)
-    assert fitting.total == best_total
-    return kept, fitting
+    return taken[:best], least

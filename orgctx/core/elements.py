@@ -52,9 +52,10 @@ def elements(lines: Sequence[str]) -> list[Element]:
     opening, closing = _fences(lines)
     found: list[Element] = []
     limits = [len(lines)]
+    spent: set[int] = set()
     resume = 0
     for line, kind in opening:
-        if line < resume:
+        if line < resume or line in spent:
             continue
         while line >= limits[-1]:
             limits.pop()
@@ -62,6 +63,7 @@ def elements(lines: Sequence[str]) -> list[Element]:
         if last is None:
             continue
         found.append(element := Element(kind, line, last))
+        spent.add(last)
         if element.is_verbatim:
             resume = last + 1
         else:
@@ -93,7 +95,10 @@ def _fence(line: str) -> Iterator[tuple[str, bool]]:
             "drawer": "drawer", "end_drawer": "drawer",
             "latex": "\\" + fence[name].lower(),
         }.get(name, fence[name].lower())  # fmt: skip
-        yield kind, not name.startswith("end")
+        if not name.startswith("end") or kind == "drawer":
+            yield kind, True
+        if name.startswith("end"):
+            yield kind, False
 
 
 def _end(lines: Sequence[int], after: int, before: int) -> int | None:

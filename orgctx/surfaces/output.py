@@ -50,10 +50,12 @@ def to_line(row: dict[str, Any]) -> str:
 
 def emacs_lines(folder: Path) -> str:
     """The folder of orgctx.el, and the lines for an init file."""
+    quoted = str(folder).replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"{folder}\n"
-        f'(add-to-list \'load-path "{folder}")\n'
-        '(autoload \'orgctx-focus "orgctx" nil t)\n'
+        f'(add-to-list \'load-path "{quoted}")\n'
+        "(autoload 'orgctx-focus \"orgctx\" nil t)\n"
+        "(autoload 'orgctx-focus-string \"orgctx\")\n"
     )
 
 

@@ -55,9 +55,10 @@ def focus(
     names = Names(store)
     ledger = Ledger(_opener(target, names.shown_ids(ids)), count, target)
     steps = lenses.foveal(target, _scaled(ledger.pieces, unit), background)
-    kept, ledger = longest_prefix(lenses.spine(target), steps, ledger, budget)
+    kept, least = longest_prefix(lenses.spine(target), steps, ledger, budget)
     if not kept:
-        raise _too_small(budget, ledger.total, unit, address)
+        raise _too_small(budget, least, unit, address)
+    ledger = ledger.replay(kept)
     return View(
         text=render(target.tree.root, ledger),
         tokens=ledger.total,

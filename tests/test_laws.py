@@ -1,0 +1,126 @@
+"""The five laws of a view, over generated notes."""
+
+import pytest
+import strategies
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from views import SIZES, best_by_trying_all, check, smallest_budget, states, view_of
+
+from orgctx.core.model import Tree
+from orgctx.core.outline import outline
+from orgctx.errors import BudgetTooSmall
+from orgctx.store.files import decode
+
+
+def tree_of(data: bytes) -> Tree:
+    return outline(decode(data, "notes.org")[0], "notes.org")
+
+
+@st.composite
+def targets(draw):
+    """A node of a generated file."""
+    tree = tree_of(draw(strategies.org_bytes()))
+    return tree.nodes[draw(st.integers(0, len(tree.nodes) - 1))]
+
+
+@given(targets(), st.integers(1, 2000), st.sampled_from(["full", "short", "none"]))
+def test_a_view_never_costs_more_than_its_budget(node, budget, ids):
+    least = smallest_budget(node, ids=ids)
+    if budget < least:
+        event("below the spine")
+        with pytest.raises(BudgetTooSmall) as raised:
+            view_of(node, budget, ids=ids)
+        assert raised.value.needed == least
+        budget = least
+    view = view_of(node, budget, ids=ids)
+    event(f"target is {view.shown[-1].detail}")
+    check(view)
+
+
+@given(targets(), st.integers(0, 400))
+def test_both_encodings_and_characters_are_exact(node, more):
+    for unit, encoding, count in (
+        ("tokens", "cl100k_base", SIZES["cl100k_base"]),
+        ("chars", "o200k_base", len),
+    ):
+        options = {"unit": unit, "encoding": encoding}
+        check(view_of(node, smallest_budget(node, **options) + more, **options), count)
+
+
+@given(targets(), st.lists(st.integers(0, 600), min_size=2, max_size=5))
+def test_a_larger_budget_never_shows_less(node, budgets):
+    least = smallest_budget(node)
+    before: dict = {}
+    for budget in sorted(budgets):
+        now = states(view_of(node, least + budget))
+        for index, state in before.items():
+            assert now[index] >= state
+        before = now
+
+
+@given(targets(), st.integers(0, 300))
+def test_the_view_is_the_longest_prefix_that_fits(node, more):
+    assume(node.tree.root.end_index < 40 and len(node.tree.text) < 6000)
+    budget = smallest_budget(node) + more
+    view = view_of(node, budget)
+    event("cut" if view.omitted else "whole")
+    assert view.text == best_by_trying_all(node, budget, SIZES["o200k_base"])
+
+
+@given(targets(), st.integers(0, 400))
+def test_the_same_question_has_the_same_answer(node, more):
+    budget = smallest_budget(node) + more
+    again = outline(node.tree.text, node.path).nodes[node.index]
+    assert view_of(node, budget).text == view_of(again, budget).text
+
+
+@given(targets())
+def test_a_budget_for_everything_leaves_out_nothing_of_the_target(node):
+    view = view_of(node, 10**12)
+    shown = {each.node.index: each for each in view.shown}
+    assert shown[node.index].detail == "full"
+    for child in node.children:
+        assert shown[child.index].detail == ("skeleton" if child.is_commented else "full")
+    for sibling in node.parent.children if node.parent else ():
+        assert sibling.index in shown
+
+
+@given(targets())
+def test_a_view_of_whole_lines_of_the_source(node):
+    """Ancestors and siblings show title and ID; what is shown in full is the source's own."""
+    view = view_of(node, 10**12)
+    for each in view.shown:
+        if each.detail == "full" and each.level:
+            assert "".join(each.node.lines) in view.text
+        elif each.level:
+            assert each.node.lines[0] in view.text
+
+
+class GrowingBudget(RuleBasedStateMachine):
+    """A budget that only grows; views nest, in any steps."""
+
+    @initialize(node=targets())
+    def start(self, node):
+        self.node, self.budget = node, smallest_budget(node)
+        self.view = view_of(node, self.budget)
+
+    @rule(more=st.integers(1, 60))
+    def grow(self, more):
+        before, self.budget = states(self.view), self.budget + more
+        self.view = view_of(self.node, self.budget)
+        now = states(self.view)
+        assert all(now[index] >= state for index, state in before.items())
+
+    @rule()
+    def grow_to_all_that_is_used(self):
+        again = view_of(self.node, self.view.tokens)
+        assert again.text == self.view.text
+
+    @invariant()
+    def holds(self):
+        if hasattr(self, "view"):
+            check(self.view)
+
+
+TestGrowingBudget = GrowingBudget.TestCase

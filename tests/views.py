@@ -1,0 +1,122 @@
+"""Views for the tests: the engine over one tree, and what must hold of each of its answers."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from orgctx.core import lens
+from orgctx.core.entry import Entry, entry, skeleton
+from orgctx.core.ledger import Ledger
+from orgctx.core.model import Detail, Node, Step, Tree, View
+from orgctx.core.render import render
+from orgctx.errors import BudgetTooSmall
+from orgctx.store.store import Store
+from orgctx.tokens import counter
+from orgctx.views.focus import focus
+
+MARK = re.compile(r"^# … (\d+) (headline|line)s? omitted\r?\n", re.MULTILINE)
+SIZES = {"o200k_base": counter(), "cl100k_base": counter("tokens", "cl100k_base")}
+
+
+class OneTree(Store):
+    """A store of one tree that is already read."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__()
+        self._tree = tree
+        self._lone = {tree.path: None}
+
+    def tree(self, path: str) -> Tree:
+        assert path == self._tree.path
+        return self._tree
+
+
+def view_of(node: Node, budget: int, **options: object) -> View:
+    """Focus on a node by its place in the tree, without any address."""
+    return focus(OneTree(node.tree), _address(node), budget, **options)
+
+
+def _address(node: Node) -> str:
+    return f"{node.path}:{node.first_line}" if node.level else node.path
+
+
+def smallest_budget(node: Node, **options: object) -> int:
+    """What the spine costs."""
+    try:
+        return view_of(node, 1, **options).tokens
+    except BudgetTooSmall as error:
+        return error.needed
+
+
+@cache
+def whole(text: str) -> int:
+    return SIZES["o200k_base"](text)
+
+
+def check(view: View, count: Callable[[str], int] = SIZES["o200k_base"]) -> None:
+    """What holds of every single view: the limit, closure, order, and that omissions add up."""
+    assert count(view.text) == view.tokens <= view.budget
+    assert sum(each.tokens for each in view.shown) == view.tokens
+    shown = {each.node.index: each for each in view.shown}
+    assert list(shown) == sorted(shown)
+    for each in view.shown:
+        assert each.node.parent_index in shown or each.node.level == 0
+    check_omissions(view, shown)
+
+
+def check_omissions(view: View, shown: dict) -> None:
+    announced = {each.node.index: each for each in view.omitted}
+    for each in view.shown:
+        node, children = each.node, list(each.node.children)
+        there = sum(child.index in shown for child in children)
+        speaks = each.relation in ("target", "ancestor") or there or each.detail != Detail.SKELETON
+        missing = announced[node.index].headlines if node.index in announced else 0
+        assert missing == (len(children) - there if speaks else 0)
+    assert [(int(n), what) for n, what in MARK.findall(view.text)].count((0, "line")) == 0
+    counted = {"headline": 0, "line": 0}
+    for number, what in MARK.findall(view.text):
+        counted[what] += int(number)
+    source = {"headline": 0, "line": 0}
+    for number, what in MARK.findall(view.shown[0].node.tree.text):
+        source[what] += int(number)
+    if not any(source.values()):
+        assert counted["headline"] == sum(each.headlines for each in view.omitted)
+        assert counted["line"] == sum(each.lines for each in view.omitted)
+
+
+def states(view: View) -> dict[int, tuple[str, int]]:
+    """For each shown node its detail as something that may only grow."""
+    rank = {Detail.SKELETON: 0, Detail.CUT: 1, Detail.FULL: 2}
+    left = {each.node.index: each.lines for each in view.omitted}
+    return {e.node.index: (rank[e.detail], -left.get(e.node.index, 0)) for e in view.shown}
+
+
+def all_steps(target: Node, count: Callable[[str], int]) -> tuple[list[Step], Callable[[], Ledger]]:
+    """The whole sequence of the foveal lens, and a maker of fresh ledgers for it."""
+    read = {child.index for child in target.children if not child.is_commented}
+
+    def open_entry(node: Node) -> Entry:
+        if node.index == target.index:
+            return entry(node, str, is_target=True)
+        return entry(node, str) if node.index in read else skeleton(node, str)
+
+    def fresh() -> Ledger:
+        return Ledger(open_entry, count, target)
+
+    return list(lens.foveal(target, fresh().pieces)), fresh
+
+
+def best_by_trying_all(target: Node, budget: int, count: Callable[[str], int]) -> str | None:
+    """The longest prefix that fits, found by rendering and counting every prefix."""
+    steps, fresh = all_steps(target, count)
+    spine, best = lens.spine(target), None
+    ledger = fresh()
+    for step in spine:
+        ledger.take(step)
+    for step in [None, *steps]:
+        if step is not None:
+            ledger.take(step)
+        text = render(target.tree.root, ledger)
+        if count(text) <= budget:
+            best = text
+    return best
