@@ -4,6 +4,9 @@ A chapter's Python blocks, in order, joined by blank lines and formatted by ruff
 blocks with ":tangle no", or of another language, are not part of it. A block's text starts at the
 column of its #+begin_src, so a class may go on in a later block. Org's comma escapes are undone.
 No markers and no state file: which side changed is asked of git.
+
+An example is a Python block with ":tangle no", without ":eval no", that #+RESULTS: follow. Those
+of a chapter are run in order in one namespace; what they print must be the results shown.
 """
 
 import argparse
@@ -22,7 +25,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve()
 DIFF_LINES_MAX = 20
@@ -59,8 +62,7 @@ class Block:
         return f" {argument} " in f" {' '.join(self.arguments.split())} "
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """Put `new` in the place of `lines[first:end]`."""
 
     first: int
@@ -133,10 +135,10 @@ class Chapter:
     def edited(self, edits: list[Edit]) -> str:
         """The chapter's text after `edits`, which must not overlap."""
         raw = list(self._raw)
-        for edit in sorted(edits, key=lambda edit: edit.first, reverse=True):
+        for first, end, new in sorted(edits, reverse=True):
             # New lines end as the line above them does, so a CRLF chapter stays one.
-            line_end = "\r" if raw[edit.first - 1].endswith("\r") else ""
-            raw[edit.first : edit.end] = [line + line_end for line in edit.new]
+            line_end = "\r" if raw[first - 1].endswith("\r") else ""
+            raw[first:end] = [line + line_end for line in new]
         return "\n".join(raw)
 
 
@@ -170,8 +172,7 @@ def read(root: Path, label: str) -> str:
 
 
 def read_chapter(root: Path, name: str) -> Chapter:
-    chapter_label = f"literate/{name}.org"
-    return Chapter(name, read(root, chapter_label))
+    return Chapter(name, read(root, f"literate/{name}.org"))
 
 
 def unix(text: str) -> str:
@@ -209,6 +210,8 @@ def attempt(problems: list[str], function: Callable[..., Any], *arguments: Any) 
 
 def chapter_names(root: Path, asked: list[str]) -> list[str]:
     """The chapters asked for, by name or by the path of either file; without any, all."""
+    if not (root / "literate").is_dir():
+        raise Problem(f"{root}: no folder literate/ in it: give the checkout with --root")
     present = sorted(path.stem for path in (root / "literate").glob("*.org"))
     names = list(dict.fromkeys(Path(name).stem for name in asked)) or present
     if unknown := [name for name in names if name not in present]:
@@ -284,9 +287,8 @@ def drift(pair: Pair) -> str:
     if pair.module_text is None:
         return f"{pair.chapter.label}: its module {pair.module} is missing\n{repair(pair)}"
     tangled, module = pair.tangled.split("\n"), pair.module_text.split("\n")
-    alike = sum(
-        1 for _ in takewhile(lambda two: two[0] == two[1], zip(tangled, module, strict=False))
-    )
+    both = zip(tangled, module, strict=False)
+    alike = sum(1 for _ in takewhile(lambda lines: lines[0] == lines[1], both))
     head = f"{pair.chapter.label} does not make {pair.module}: line {alike + 1} differs first"
     return "\n".join([head, *short_diff(tangled, module, "chapter", "module"), repair(pair)])
 
@@ -298,11 +300,17 @@ def short_diff(old: list[str], new: list[str], old_name: str, new_name: str) -> 
 
 
 def repair(pair: Pair) -> str:
-    words = ["python", os.path.relpath(HERE), "sync", pair.chapter.name]
-    words += [] if pair.root == HERE.parent.parent else ["--root", str(pair.root)]
+    name = pair.chapter.name
     if changed_side(pair):
-        return f"repair: {shlex.join(words)}"
-    return f"repair: {shlex.join([*words, '--from', 'org'])}   (or --from py: keep the module)"
+        return f"repair: {command(pair.root, 'sync', name)}"
+    from_org = command(pair.root, "sync", "--from", "org", name)
+    return f"repair: {from_org}   (or --from py: keep the module)"
+
+
+def command(root: Path, *words: str) -> str:
+    """This file's command as it can be typed in the current folder."""
+    elsewhere = [] if root == HERE.parent.parent else ["--root", str(root)]
+    return shlex.join(["python", os.path.relpath(HERE), *words, *elsewhere])
 
 
 def sync(root: Path, asked: list[str], side: str | None) -> int:
@@ -366,12 +374,7 @@ def carried_back(pair: Pair) -> dict[str, str]:
     old_starts = carried(chapter.starts, chapter.source, old)
     starts, loose = carried(old_starts, old, new), set[int]()
     for _ in range(2):
-        blocks = zip(
-            chapter.tangled, shares(old, old_starts), shares(new, starts, loose), strict=True
-        )
-        text = chapter.edited(
-            [chapter.with_body(b, body) for b, was, body in blocks if body != was]
-        )
+        text = rewoven(chapter, shares(old, old_starts), shares(new, starts, loose))
         made = tangle(pair.root, Chapter(chapter.name, text))
         if made == module:
             return {chapter.label: text, pair.module: module}
@@ -383,6 +386,12 @@ def carried_back(pair: Pair) -> dict[str, str]:
     )
 
 
+def rewoven(chapter: Chapter, old_bodies: list[list[str]], bodies: list[list[str]]) -> str:
+    """The chapter's text with the new bodies; a block whose share did not change stays as it is."""
+    blocks = zip(chapter.tangled, old_bodies, bodies, strict=True)
+    return chapter.edited([chapter.with_body(b, body) for b, was, body in blocks if body != was])
+
+
 def loose_ends(starts: list[int], made: list[str], wanted: list[str]) -> Iterator[int]:
     """The blocks that too few or too many blank lines follow."""
     made_gaps, gaps = gaps_before(made), gaps_before(wanted)
@@ -392,7 +401,7 @@ def loose_ends(starts: list[int], made: list[str], wanted: list[str]) -> Iterato
 
 
 def shares(lines: list[str], starts: list[int], loose: Container[int] = ()) -> list[list[str]]:
-    """The lines cut at `starts`, without the blank lines at the cuts, or at `loose` ones less one."""
+    """The lines cut at `starts`, without the blank lines at a cut, or one less if it is loose."""
     places = [*solid(lines), len(lines)]
     cuts = [0, *(places[start] for start in starts[1:]), len(lines)]
     pieces = [lines[start:end] for start, end in pairwise(cuts)]
@@ -423,8 +432,10 @@ def carried(starts: list[int], old: list[str], new: list[str]) -> list[int]:
 
 
 def carried_start(start: int, opcodes: list[Any], gaps: list[int]) -> int:
-    touching = [opcode for opcode in opcodes if opcode[1] <= start <= opcode[2]]
-    tag, first, end, new_first, new_end = min(touching, key=lambda opcode: opcode[0] == "equal")
+    touching = (opcode for opcode in opcodes if opcode[1] <= start <= opcode[2])
+    tag, first, end, new_first, new_end = min(
+        touching, key=lambda opcode: opcode[0] == "equal", default=("equal", 0, 0, 0, 0)
+    )
     if tag == "equal":
         return int(new_first + start - first)
     # The edit is at the border of two blocks. New lines with no blank line between them and a
@@ -459,7 +470,7 @@ def examples(root: Path, asked: list[str], write: bool) -> int:
         if write and wrong:
             chapter = wrong[0][0].chapter
             texts[chapter.label] = chapter.edited([results(*run) for run in wrong])
-        problems += [difference(*run) for run in wrong if not write]
+        problems += [difference(root, *run) for run in wrong if not write]
         count += len(runs)
     if problems:
         raise Problem("\n".join(problems))
@@ -518,10 +529,12 @@ def line_of(error: BaseException, label: str) -> int | None:
     return next((frame.lineno for frame in reversed(frames) if frame.filename == label), None)
 
 
-def difference(example: Example, printed: list[str]) -> str:
-    head = f"{example.chapter.label}:{example.first}: the example prints something else"
+def difference(root: Path, example: Example, printed: list[str]) -> str:
+    chapter = example.chapter
+    head = f"{chapter.label}:{example.first}: the example prints something else"
     diff = short_diff(example.shown, printed, "shown", "printed")
-    return "\n".join([head, *diff, "if that is right, write it: examples --write"])
+    write = f"if that is right: {command(root, 'examples', '--write', chapter.name)}"
+    return "\n".join([head, *diff, write])
 
 
 def results(example: Example, printed: list[str]) -> Edit:
@@ -541,13 +554,13 @@ def parser() -> argparse.ArgumentParser:
         "sync": "carry an edit of a chapter or of its module over to the other",
         "examples": "run the examples and compare what they print with their results",
     }.items():
-        command = commands.add_parser(name, help=about, description=about, parents=[common])
-        command.add_argument("names", nargs="*", metavar="NAME", help="a chapter; default: all")
+        sub = commands.add_parser(name, help=about, description=about, parents=[common])
+        sub.add_argument("names", nargs="*", metavar="NAME", help="a chapter; default: all")
         if name == "sync":
             keep = "the side to keep; default: the one that alone changed since git HEAD"
-            command.add_argument("--from", dest="side", choices=["org", "py"], help=keep)
+            sub.add_argument("--from", dest="side", choices=["org", "py"], help=keep)
         elif name == "examples":
-            command.add_argument("--write", action="store_true", help="write the results instead")
+            sub.add_argument("--write", action="store_true", help="write the results instead")
     return top
 
 

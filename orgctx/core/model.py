@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from . import ast
 
@@ -31,7 +31,8 @@ class Tree:
     newline: the line end of a view of this file: CRLF if each of its line ends is, else LF.
     todos, dones: the keywords that are open and closed in this file.
     settings: 1-based lines of the title and of keywords that change how Org reads the rest.
-    nodes, problems: filled by `outline`, then left alone. asts: what `Node.ast` has read.
+    nodes: the file node first; each is read when somebody asks for it.
+    asts: what `Node.ast` has read.
     """
 
     path: str
@@ -41,14 +42,39 @@ class Tree:
     todos: tuple[str, ...]
     dones: tuple[str, ...]
     settings: tuple[int, ...]
-    nodes: list[Node] = field(default_factory=list, repr=False)
-    problems: list[Problem] = field(default_factory=list, repr=False)
+    nodes: Nodes = field(repr=False)
     asts: dict[int, ast.Ast] = field(default_factory=dict, repr=False)
 
     @property
     def root(self) -> Node:
         """The file node."""
         return self.nodes[0]
+
+
+class Nodes(Sequence["Node"]):
+    """The nodes of a file in document order, each read once, when it is first asked for."""
+
+    def __init__(self, size: int, read: Callable[[int], Node]) -> None:
+        """size: how many there are. read: (index) -> the node."""
+        self._read = read
+        self._known: list[Node | None] = [None] * size
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @overload
+    def __getitem__(self, at: int) -> Node: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Node]: ...
+
+    def __getitem__(self, at: int | slice) -> Node | list[Node]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        node = self._known[at]
+        if node is None:
+            node = self._known[at] = self._read(at % len(self))
+        return node
 
 
 @dataclass(frozen=True, slots=True, eq=False)

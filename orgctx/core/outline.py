@@ -7,28 +7,31 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
 
 from .elements import elements
-from .model import Node, Problem, Tree
+from .model import Node, Nodes, Problem, Tree
 
 _SPACE = "\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000"
 _EOL = r"[ \t]*\r?"
-_HEADLINE = re.compile(r"^(\*+) ([^\n]*)", re.MULTILINE)
+_HEADLINE = re.compile(r"\n(\*+) ([^\n]*)")
 _PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):[^\n]*\n", re.IGNORECASE)
 _DRAWER = re.compile(
     rf"[ \t]*:PROPERTIES:{_EOL}\n((?:[ \t]*:[^{_SPACE}]+:(?: [^\n]*)?{_EOL}\n)*?)"
     rf"[ \t]*:END:{_EOL}(?:\n|\Z)",
     re.IGNORECASE,
 )
-_PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):(?:[ \t]+([^\n]*))?\n?")
+_PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*?){_EOL}\n")
 _DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
 _ABOVE_FILE_DRAWER = re.compile(r"(?:[ \t]*(?:#(?: [^\n]*)?)?\r?\n)*")
 _SETTING = re.compile(
     r"#\+(TITLE|TODO|SEQ_TODO|TYP_TODO|FILETAGS|PROPERTY|LINK|STARTUP|PRIORITIES):([^\n]*)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^ \t\r\f\v]+")
+_BLANKS = frozenset(" \t\r")
 _ACCESS_KEY = re.compile(r"\(.*\)\Z")
 _ASCII_TAGS = re.compile(r":[A-Za-z0-9_@#%:]+:")
 
@@ -53,10 +56,18 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scan:
-    """Where the nodes of a text begin. starts, first_lines: one a node, and one for the end."""
+    """Where the nodes of a text are; lists by index of the node.
+
+    starts, first_lines: one more for the end.
+    heads: of all but the file node; found in the text behind one line feed, so that a headline
+        begins where its match does, and the line below it where the match ends.
+    """
 
     text: str
     heads: list[re.Match[str]]
+    levels: list[int]
+    parents: list[int]
+    ends: list[int]
     starts: list[int]
     first_lines: list[int]
 
@@ -74,11 +85,17 @@ def outline(
     encoding: how the file's bytes became `text`; "utf-8-sig" if there was a byte order mark.
     inlinetask_min_level: headlines this deep or deeper are text of the entry above them, as with
         org-inlinetask; None reads them as headlines, as Org does without that library.
-    Returns: Tree; its nodes' texts joined are `text`. Malformed Org is text, and a Problem.
+    Returns: Tree; its nodes' texts joined are `text`. Malformed Org is text; see `problems`.
     """
     scan = _scan(text, inlinetask_min_level)
     settings = list(_settings(scan))
     todos, dones = _keywords(settings)
+    prefix = _prefix(todos + dones)
+
+    def read(index: int) -> Node:
+        line = _headline(prefix, scan.heads[index - 1][2]) if index else _file_line(settings)
+        return _node(tree, scan, index, line)
+
     tree = Tree(
         path=path,
         text=text,
@@ -87,18 +104,18 @@ def outline(
         todos=todos,
         dones=dones,
         settings=tuple(setting.line for setting in settings),
+        nodes=Nodes(len(scan.levels), read),
     )
-    tree.nodes.extend(_nodes(tree, scan, _file_line(settings)))
-    tree.problems.extend(_problems(tree, scan))
     return tree
 
 
 def _scan(text: str, inlinetask_min_level: int | None) -> _Scan:
-    heads = list(_HEADLINE.finditer(text))
+    heads = list(_HEADLINE.finditer("\n" + text))
     if inlinetask_min_level is not None:
         heads = [head for head in heads if len(head[1]) < inlinetask_min_level]
     starts = [0, *(head.start() for head in heads), len(text)]
-    return _Scan(text, heads, starts, _first_lines(text, starts))
+    levels = [0, *(len(head[1]) for head in heads)]
+    return _Scan(text, heads, levels, *_family(levels), starts, _first_lines(text, starts))
 
 
 def _first_lines(text: str, starts: Sequence[int]) -> list[int]:
@@ -113,7 +130,7 @@ def _first_lines(text: str, starts: Sequence[int]) -> list[int]:
 
 def _newline(text: str) -> str:
     """CRLF where every line ends so; a file of mixed ends is shown with LF, as Emacs opens it."""
-    crlf = text.count("\r\n")
+    crlf = text.count("\r\n") if "\r" in text else 0
     return "\r\n" if crlf and crlf == text.count("\n") else "\n"
 
 
@@ -139,7 +156,9 @@ def _is_verbatim(lines: Sequence[str], number: int) -> bool:
 
 def _keywords(settings: Sequence[_Setting]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The open and the closed TODO keywords (Org manual, Per-file keywords)."""
-    sequences = [s.value.split() for s in settings if s.key in ("TODO", "SEQ_TODO", "TYP_TODO")]
+    sequences = [
+        _WORD.findall(s.value) for s in settings if s.key in ("TODO", "SEQ_TODO", "TYP_TODO")
+    ]
     todos: list[str] = []
     dones: list[str] = []
     for words in sequences or [["TODO", "DONE"]]:
@@ -157,35 +176,31 @@ def _file_line(settings: Sequence[_Setting]) -> _Line:
 
 
 def _file_tags(value: str) -> list[str]:
-    return [tag for word in value.split() for tag in word.split(":") if tag]
+    return [tag for word in _WORD.findall(value) for tag in word.split(":") if tag]
 
 
-def _nodes(tree: Tree, scan: _Scan, file_line: _Line) -> Iterator[Node]:
-    levels = [0, *(len(head[1]) for head in scan.heads)]
-    parents, ends = _family(levels)
-    prefix = _prefix(tree.todos + tree.dones)
-    for index, level in enumerate(levels):
-        head = scan.heads[index - 1] if index else None
-        line = _headline(prefix, head[2]) if head else file_line
-        drawer = _drawer(scan.text, head)
-        yield Node(
-            tree=tree,
-            index=index,
-            parent_index=parents[index],
-            end_index=ends[index],
-            level=level,
-            first_line=scan.first_lines[index],
-            last_line=scan.first_lines[index + 1] - 1,
-            start=scan.starts[index],
-            end=scan.starts[index + 1],
-            title=line.title,
-            todo=line.todo,
-            priority=line.priority,
-            is_commented=line.is_commented,
-            tags=line.tags,
-            properties=_properties(drawer),
-            drawer=_drawer_lines(scan, index, drawer),
-        )
+def _node(tree: Tree, scan: _Scan, index: int, line: _Line) -> Node:
+    """One node. line: what its headline says."""
+    start, first = scan.starts[index], scan.first_lines[index]
+    drawer = _drawer(scan.text, scan.heads[index - 1].end()) if index else _file_drawer(scan.text)
+    return Node(
+        tree=tree,
+        index=index,
+        parent_index=scan.parents[index],
+        end_index=scan.ends[index],
+        level=scan.levels[index],
+        first_line=first,
+        last_line=scan.first_lines[index + 1] - 1,
+        start=start,
+        end=scan.starts[index + 1],
+        title=line.title,
+        todo=line.todo,
+        priority=line.priority,
+        is_commented=line.is_commented,
+        tags=line.tags,
+        properties=tuple(_PROPERTY.findall(drawer[1])) if drawer else (),
+        drawer=_drawer_lines(scan.text, start, first, drawer) if drawer else None,
+    )
 
 
 def _family(levels: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -210,16 +225,17 @@ def _prefix(keywords: Sequence[str]) -> re.Pattern[str]:
 
 def _headline(prefix: re.Pattern[str], line: str) -> _Line:
     """line: what follows the stars and one space, without its line feed."""
-    line = line.removesuffix("\r").rstrip(" \t")
+    line = line.rstrip(" \t\r") if line[-1:] in _BLANKS else line
     match = prefix.match(line)
     assert match is not None  # every part of the pattern is optional
-    title, stop = match.end(), len(line)
+    todo, priority, comment = match.groups()
+    title = line[match.end() :]
     tags: tuple[str, ...] = ()
-    if line.endswith(":"):
+    if title[-1:] == ":":
         word = max(line.rfind(" "), line.rfind("\t")) + 1
-        if word >= title and _are_tags(line[word:]):
-            tags, stop = tuple(filter(None, line[word:].split(":"))), word
-    return _Line(line[title:stop].strip(" \t\r"), match[1], match[2], bool(match[3]), tags)
+        if word >= match.end() and _are_tags(line[word:]):
+            title, tags = line[match.end() : word], tuple(filter(None, line[word:].split(":")))
+    return _Line(title.strip(" \t\r"), todo, priority, comment is not None, tags)
 
 
 def _are_tags(word: str) -> bool:
@@ -234,43 +250,46 @@ def _is_tag_character(char: str) -> bool:
     return char in "_@#%:" or category(char)[0] in "LM" or category(char) in ("Nd", "Nl")
 
 
-def _drawer(text: str, head: re.Match[str] | None) -> re.Match[str] | None:
-    """The property drawer in its place: under the headline, or under its one planning line."""
-    if head is None:
-        above = _ABOVE_FILE_DRAWER.match(text)
-        return _DRAWER.match(text, above.end() if above else 0)
-    below = head.end() + 1
+def _drawer(text: str, below: int) -> re.Match[str] | None:
+    """The property drawer in its place: right below the headline, or below its planning line.
+
+    below: where the line under the headline begins.
+    """
     if planning := _PLANNING.match(text, below):
         below = planning.end()
     return _DRAWER.match(text, below)
 
 
-def _properties(drawer: re.Match[str] | None) -> tuple[tuple[str, str], ...]:
-    if drawer is None:
-        return ()
-    return tuple(
-        (line[1], (line[2] or "").rstrip(" \t\r")) for line in _PROPERTY.finditer(drawer[1])
-    )
+def _file_drawer(text: str) -> re.Match[str] | None:
+    above = _ABOVE_FILE_DRAWER.match(text)
+    return _DRAWER.match(text, above.end() if above else 0)
 
 
-def _drawer_lines(scan: _Scan, index: int, drawer: re.Match[str] | None) -> tuple[int, int] | None:
-    if drawer is None:
-        return None
-    first = scan.first_lines[index] + scan.text.count("\n", scan.starts[index], drawer.start())
+def _drawer_lines(text: str, start: int, first: int, drawer: re.Match[str]) -> tuple[int, int]:
+    """The drawer's first and last line. start, first: of its entry, in characters and lines."""
+    first += text.count("\n", start, drawer.start())
     return first, first + drawer[1].count("\n") + 1
 
 
-def _problems(tree: Tree, scan: _Scan) -> Iterator[Problem]:
-    """What looks like a property drawer and is none, and drawers with more than one ID."""
-    for match in _DRAWER_START.finditer(scan.text):
-        start = scan.text.rfind("\n", 0, match.start()) + 1
-        index = bisect_right(scan.starts, start, hi=len(scan.starts) - 1) - 1
-        within = scan.text.count("\n", scan.starts[index], start)
-        line, node = scan.first_lines[index] + within, tree.nodes[index]
-        if scan.text[start : match.start()].strip(" \t"):
-            continue
-        if node.drawer and line == node.drawer[0]:
-            if len(node.ids) > 1:
-                yield Problem(tree.path, line, "more than one ID in a property drawer")
-        elif not _is_verbatim(scan.lines(index), within):
-            yield Problem(tree.path, line, "a property drawer out of place or not whole")
+def problems(tree: Tree) -> list[Problem]:
+    """What looks like a property drawer and is none, and drawers with more than one ID.
+
+    Returns: in the order of lines, without a word of the note's text.
+    """
+    text, found = tree.text, list[Problem]()
+    for match in _DRAWER_START.finditer(text):
+        start = text.rfind("\n", 0, match.start()) + 1
+        node = tree.nodes[bisect_right(tree.nodes, start, key=attrgetter("start")) - 1]
+        if not text[start : match.start()].strip(" \t"):
+            line = node.first_line + text.count("\n", node.start, start)
+            found += [Problem(tree.path, line, what) for what in _faults(node, line)]
+    return found
+
+
+def _faults(node: Node, line: int) -> Iterator[str]:
+    """What is wrong with a drawer of properties that begins at `line` of the file."""
+    if node.drawer and line == node.drawer[0]:
+        if len(node.ids) > 1:
+            yield "more than one ID in a property drawer"
+    elif not _is_verbatim(node.text.split("\n"), line - node.first_line):
+        yield "a property drawer out of place or not whole"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from operator import attrgetter
 from pathlib import Path
 from unicodedata import normalize
 
@@ -146,7 +148,7 @@ def _at_line(tree: Tree, line: int, address: str) -> Node:
     last = tree.nodes[-1].last_line
     if not 1 <= line <= last + 1:
         raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last}", address)
-    return next(node for node in reversed(tree.nodes) if node.first_line <= line)
+    return tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
 
 
 def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from ..core.model import Node, Problem, Tree
-from ..core.outline import outline
+from ..core.outline import outline, problems
 from ..errors import Ambiguous, NotFound, OrgctxError, OutsideRoot, Unreadable
 from . import files
 
@@ -149,7 +149,7 @@ class Store:
     def problems(self) -> list[Problem]:
         """What was passed over or could not be read, and what Org would not read in the rest."""
         found: list[Problem] = []
-        within = [problem for tree in self.trees(found, found) for problem in tree.problems]
+        within = [problem for tree in self.trees(found, found) for problem in problems(tree)]
         return [*found, *within, *self._duplicates()]
 
     def _duplicates(self) -> Iterator[Problem]:

@@ -54,8 +54,8 @@ def emacs_lines(folder: Path) -> str:
     return (
         f"{folder}\n"
         f'(add-to-list \'load-path "{quoted}")\n'
-        "(autoload 'orgctx-focus \"orgctx\" nil t)\n"
-        "(autoload 'orgctx-focus-string \"orgctx\")\n"
+        '(autoload \'orgctx-focus "orgctx" nil t)\n'
+        '(autoload \'orgctx-focus-string "orgctx")\n'
     )
 
 

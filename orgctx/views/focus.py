@@ -13,6 +13,7 @@ from ..core.budget import longest_prefix
 from ..core.entry import Entry, Ids, entry, skeleton
 from ..core.ledger import Ledger
 from ..core.model import Detail, Node, Omission, Problem, Relation, Shown, Step, View
+from ..core.outline import problems
 from ..core.render import render
 from ..errors import BadArgument, BudgetTooSmall
 from ..store.address import address_of, resolve
@@ -191,7 +192,7 @@ def _problems(target: Node) -> tuple[Problem, ...]:
     faults = [
         Problem(target.path, target.first_line + line, what) for line, what in target.ast.faults
     ]
-    found = [*faults, *target.tree.problems]
+    found = [*faults, *problems(target.tree)]
     rest = len(found) - PROBLEMS
     more = [Problem(target.path, 0, f"and {rest} more")] if rest > 0 else []
     return (*found[:PROBLEMS], *more)

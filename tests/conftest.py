@@ -1,0 +1,81 @@
+"""What all tests share: no network, hypothesis profiles, and when tests may be skipped."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import emacs
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("dev", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+MARKERS = {
+    "emacs": "needs Emacs, the measure of truth; skipped without it unless CI is set",
+    "corpora": f"needs real Org files; {emacs.CORPORA_VARIABLE} names their folder",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers; where Emacs is required, its lack ends the session at once."""
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    required = next((name for name in ("CI", "ORGCTX_REQUIRE_EMACS") if os.environ.get(name)), None)
+    if required and not emacs.emacs_available():
+        raise pytest.UsageError(f"{required} is set, but there is no emacs on the PATH")
+
+
+def _reasons_to_skip() -> dict[str, str]:
+    """For each marker whose need is not met, the reason its tests are skipped."""
+    root = emacs.corpus_root()
+    reasons = {}
+    if not emacs.emacs_available():
+        reasons["emacs"] = "there is no emacs on the PATH"
+    if root is None:
+        reasons["corpora"] = f"{emacs.CORPORA_VARIABLE} is not set"
+    elif not root.is_dir():
+        reasons["corpora"] = f"{emacs.CORPORA_VARIABLE} is no folder: {root}"
+    return reasons
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests whose marker names something that is not here."""
+    reasons = _reasons_to_skip()
+    for item in items:
+        for name in reasons.keys() & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.skip(reason=reasons[name]))
+
+
+class NetworkBlockedError(OSError):
+    """A test, or the code under test, wanted to reach the network."""
+
+
+def _block(name: str) -> Callable[..., Any]:
+    def refuse(*arguments: Any, **_options: Any) -> Any:
+        raise NetworkBlockedError(f"socket.{name}{arguments!r} in a test")
+
+    return refuse
+
+
+def _local_only(name: str, connect: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family == socket.AF_UNIX:
+            return connect(self, address)
+        raise NetworkBlockedError(f"socket.{name}({address!r}) in a test")
+
+    return guarded
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Nothing in orgctx may reach the network, so an attempt is an error that names itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            original = getattr(socket.socket, name)
+            patch.setattr(socket.socket, name, _local_only(name, original))
+        for name in ("create_connection", "getaddrinfo"):
+            patch.setattr(socket, name, _block(name))
+        yield
