@@ -27,9 +27,7 @@ def main(arguments: list[str]) -> None:
     texts = list(read(Path(folder))) if folder else list(generated(40, 500))
     size = sum(len(text) for text in texts)
     print(f"{len(texts)} files, {size / 1e6:.1f} million characters")
-    print(
-        f"orgparse takes {ratio(texts, outline_of):.1f} times as long as the outline (wanted: 8 or more)"
-    )
+    print(f"orgparse takes {ratio(texts, outline_of):.1f} times as long as the outline (wanted: 8)")
     print(f"and {ratio(texts, every_node):.1f} times as long as reading every node of it")
     for name, make, number in (("headlines", flat, 20_000), ("nested levels", nested, 1_200)):
         text = make(number)
