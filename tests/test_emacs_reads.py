@@ -12,6 +12,7 @@ from orgctx.core.model import Detail, Node, Shown, View
 from orgctx.core.outline import outline
 from orgctx.store.files import decode
 
+
 def views_of(node: Node, draw: random.Random) -> list[View]:
     least = smallest_budget(node)
     return [view_of(node, least + more) for more in (0, draw.randrange(400), draw.randrange(4000))]
@@ -28,7 +29,7 @@ def reading(row: dict) -> tuple:
 
 
 def versions_differ(node: Node) -> bool:
-    """Headlines that Org 9.5 reads otherwise: without a title, or with COMMENT and more in a word."""
+    """Headlines that Org 9.5 reads otherwise: without a title, or with COMMENT in a longer word."""
     return (not node.title and bool(node.todo or node.tags)) or "COMMENT" in node.title
 
 

@@ -16,9 +16,9 @@ from orgctx.surfaces.cli import cli
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.org"
 BLOCK = re.compile(
-    r"(#\+begin_src (?P<language>sh|python)(?P<header>[^\n]*)\n(?P<code>.*?)#\+end_src\n)"
-    r"(?P<results>\n#\+RESULTS:\n(?:#\+begin_example\n.*?#\+end_example\n|(?:: [^\n]*\n|:\n)*))?",
-    re.DOTALL,
+    r"^(#\+begin_src (?P<language>sh|python)(?P<header>[^\n]*)\n(?P<code>.*?)^#\+end_src\n)"
+    r"(?P<results>\n#\+RESULTS:\n(?:#\+begin_example\n.*?^#\+end_example\n|(?:: [^\n]*\n|:\n)*))?",
+    re.DOTALL | re.MULTILINE,
 )
 SETUP = "bash .ci/setup && "
 
