@@ -5,7 +5,7 @@ are checked against tiktoken's own checksum and put where tiktoken looks before 
 socket, no environment variable and no file is touched, and tiktoken is loaded only to count.
 
 An encoding cuts a text by a regular expression into pieces and merges bytes within each piece, so
-counts add up wherever the expression is certain to cut. `is_split` names such places between lines.
+counts add up wherever the expression is certain to cut (see `core.entry.is_split`).
 """
 
 from __future__ import annotations
@@ -92,9 +92,6 @@ _HUGE_RUN_CHARS = 500_000
 # Every blank except \r and \n: Unicode's White_Space, as the patterns' \s reads it. Python's own \s
 # takes \x1c to \x1f too, which are no blanks to an encoding.
 _BLANKS = re.compile("[\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]{2,}")
-# A line that is empty, all blank, or has \r or \n among its leading blanks. Python's wider \s only
-# makes more lines doubtful; possessive, because a line may be 3 MB of blanks.
-_DOUBTFUL_START = re.compile(r"[^\S\r\n]*+(?:[\r\n]|\Z)")
 
 
 def get_encoding(name: str) -> tiktoken.Encoding:
@@ -138,36 +135,6 @@ def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     Raises: BadArgument and Unreadable as `get_encoding` does.
     """
     return _count(get_encoding(encoding), text)
-
-
-def is_split(before_line: str, line: str) -> bool:
-    r"""Say whether token counts are certain to add up at the border between two lines.
-
-    True promises, for every A that ends with `before_line` and every B that begins with `line` and
-    in every one of ENCODINGS: count(A + B) == count(A) + count(B). False promises nothing.
-
-    before_line: ends with "\n"; any other text gives False.
-    line: one line, with or without its line end.
-    Source: the two patterns above. Only these alternatives take in a "\n":
-    - `\s*[\r\n]+`, `\s*[\r\n]`: reach to the last \r or \n of a run of blanks. That is the border
-      if the leading blanks of `line` hold neither and something follows them; at the end of A it is
-      the border anyway.
-    - `\s++$`, `\s+(?!\S)`, `\s+`, `\s`: the first takes in the run that ends A, as the above do;
-      the others are reached only by a run without line break.
-    - ` ?[^\s\p{L}\p{N}]++[\r\n]*+`: stops at the border, `line` beginning with no \r or \n.
-    - ` ?[^\s\p{L}\p{N}]+[\r\n/]*`: stops there unless `line` begins with "/" and only \r, \n and
-      "/" stand between the border and punctuation. A letter or digit before the line end rules that
-      out. Only ASCII ones are trusted: Python and tiktoken may know different versions of Unicode.
-    No alternative looks back, so what follows the border is cut as if it stood alone.
-    """
-    if not before_line.endswith("\n") or _DOUBTFUL_START.match(line):
-        return False
-    return not line.startswith("/") or _ends_in_ascii_word(before_line)
-
-
-def _ends_in_ascii_word(line: str) -> bool:
-    last = line.rstrip("\r\n")[-1:]
-    return last.isascii() and last.isalnum()
 
 
 def _require(what: str, value: str, choices: tuple[str, ...]) -> None:

