@@ -425,7 +425,7 @@ def check_the_way_back(store: Store) -> None:
         assert resolve(store, address) is node, address
 
 
-@settings(max_examples=60)
+@settings(max_examples=600)
 @given(strategies.org_text())
 @example("* A\n* A\n** A\n* \n* a/b\n** c\n* a\\\n** /b\n* [1/2]\n* #x\n* *y\n* x\0y\n* 1::2:3\n")
 def test_the_address_of_every_node_of_a_file_leads_back_to_it(text: str) -> None:
@@ -436,7 +436,7 @@ def test_the_address_of_every_node_of_a_file_leads_back_to_it(text: str) -> None
         check_the_way_back(Store.of_file(str(place)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=150)
 @given(strategies.org_files(), st.data())
 def test_the_address_of_every_node_of_a_memex_leads_back_to_it(
     files: dict[str, str], data: st.DataObject
@@ -456,7 +456,7 @@ def test_the_address_of_every_node_of_a_memex_leads_back_to_it(
         assert target in [each.node for each in view.shown]
 
 
-@settings(max_examples=20)
+@settings(max_examples=60)
 @given(st.lists(strategies.org_files(), min_size=2, max_size=3))
 def test_addresses_lead_back_where_there_are_several_roots(roots: list[dict[str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

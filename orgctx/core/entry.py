@@ -17,7 +17,7 @@ _AFFILIATED = re.compile(
     r"|resname)(?:\[[^\n]*\])?|attr_\S+):",
     re.IGNORECASE,
 )
-# Empty, blank, or with a line end among its leading blanks; possessive, for a line may be all blanks.
+# Empty, blank, or a line end among the leading blanks; possessive, as a line may be all blanks.
 _DOUBTFUL_START = re.compile(r"[^\S\r\n]*+(?:[\r\n]|\Z)")
 
 Ids = Callable[[str], str] | None
