@@ -224,11 +224,10 @@ def formatted(root: Path, lines: list[str], label: str, numbers: list[int] | ran
 
     Raises: Problem, at the line in that file, if they are not Python.
     """
-    settings = root / "pyproject.toml"
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(root / label), "-"]
-    command += ["--config", str(settings)] if settings.exists() else []
+    # The file's name and folder make ruff find the pyproject.toml of the root.
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(root / label), "-"]
     source = "\n".join(lines).encode()
-    done = subprocess.run(command, input=source, cwd=root, capture_output=True, check=False)
+    done = subprocess.run(ruff, input=source, cwd=root, capture_output=True, check=False)
     if done.returncode == 0:
         return done.stdout.decode()
     message = done.stderr.decode().strip()
@@ -356,9 +355,9 @@ def has_new_source(pair: Pair) -> bool:
 
 def head_text(root: Path, label: str) -> str | None:
     """The file in git HEAD; None if it is not there, or if there is no HEAD, or no git."""
-    command = ["git", "-C", str(root), "cat-file", "blob", f"HEAD:./{label}"]
+    git = ["git", "-C", str(root), "cat-file", "blob", f"HEAD:./{label}"]
     try:
-        return unix(subprocess.run(command, capture_output=True, check=True).stdout.decode())
+        return unix(subprocess.run(git, capture_output=True, check=True).stdout.decode())
     except (OSError, subprocess.CalledProcessError, UnicodeDecodeError):
         return None
 
@@ -513,7 +512,7 @@ def printed_by(example: Example, namespace: dict[str, Any]) -> list[str]:
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, label, "exec", dont_inherit=True), namespace)
+            exec(compile(code, label, "exec"), namespace)
     except (Exception, SystemExit) as error:
         what = traceback.format_exception_only(error)[-1].strip()
         line = line_of(error, label) or block.first

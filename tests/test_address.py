@@ -211,7 +211,9 @@ def test_a_prefix_of_an_id_needs_six_characters(tmp_path: Path) -> None:
 
 
 def test_a_whole_id_wins_over_one_that_begins_with_it(tmp_path: Path) -> None:
-    memex = open_memex(write(tmp_path, {"a.org": with_id("A", "abcdef-1") + with_id("B", "abcdef")}))
+    memex = open_memex(
+        write(tmp_path, {"a.org": with_id("A", "abcdef-1") + with_id("B", "abcdef")})
+    )
     assert memex.node("abcdef").title == "B"
     assert memex.node("abcdef-").title == "A"
 
@@ -250,7 +252,9 @@ def test_a_second_drawer_gives_no_id(tmp_path: Path) -> None:
     refused(open_memex(write(tmp_path, {"a.org": text})), "not-mine", NotFound)
 
 
-@pytest.mark.parametrize("id_", ["note.org", "2024/plan", "a.org:1", "k::v", "#one", "*two", "~x/y"])
+@pytest.mark.parametrize(
+    "id_", ["note.org", "2024/plan", "a.org:1", "k::v", "#one", "*two", "~x/y"]
+)
 def test_an_id_that_looks_like_something_else_is_found(tmp_path: Path, id_: str) -> None:
     memex = open_memex(write(tmp_path, {"b.org": with_id("A", id_)}))
     assert memex.node(f"id:{id_}").title == "A"

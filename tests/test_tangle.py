@@ -56,10 +56,10 @@ class Checkout:
         self.git("add", "-A")
         self.git("commit", "-qm", "state")
 
-    def run(self, *arguments: str, python: tuple[str, ...] = ()) -> tuple[int, str]:
+    def run(self, *arguments: str, python: tuple[str, ...] = (), cwd: str = "/") -> tuple[int, str]:
         """Exit code and all output, from another folder than the checkout's."""
         command = [sys.executable, *python, str(TANGLE), *arguments, "--root", str(self.root)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd="/", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def main(self, *arguments: str) -> int:
@@ -196,11 +196,13 @@ def test_check_writes_nothing(repo):
 
 def test_a_chapter_without_module_and_a_module_without_chapter_are_drift(repo):
     repo.write("literate/b.org", chapter_of("x = 1"))
+    repo.commit()
     repo.write("orgctx/core/c.py", "")
     repo.write("orgctx/core/__init__.py", "")
     code, output = repo.run("check")
     assert code == 1
     assert "literate/b.org: its module orgctx/core/b.py is missing\nrepair: " in output
+    assert "--from" not in output
     assert "orgctx/core/c.py has no chapter: write literate/c.org" in output
     assert "__init__" not in output
 
@@ -320,8 +322,24 @@ def test_commas_are_undone_and_indentation_is_that_of_the_block(repo):
     assert tangled(repo, indented) == expected
 
 
+def test_modules_are_formatted_by_the_settings_of_the_checkout(repo):
+    line = "x = f(" + ", ".join(["argument"] * 9) + ")\n"
+    assert 88 < len(line) <= 100
+    assert tangled(repo, chapter_of(line)) == line
+    repo.write("pyproject.toml", "[tool.ruff]\nline-length = 60\n")
+    assert tangled(repo, chapter_of(line)).count("\n") > 1
+
+
+def test_python_files_in_the_current_folder_do_no_harm(repo):
+    repo.write("orgctx/core/ruff.py", "raise SystemExit(3)\n")
+    code, output = repo.run("check", "a", cwd=str(repo.root / "orgctx/core"))
+    assert (code, output) == (0, "modules that are what their chapters make: 1\n")
+
+
 def test_a_line_left_of_its_block_does_not_move_alone(repo):
-    assert tangled(repo, "  #+begin_src python\nif x:\n y\n  #+end_src\n") == "if x:\n    y\n"
+    for left in ["", " ", "  "]:
+        chapter = f"  #+begin_src python\n{left}if x:\n{left}  y\n{left}z\n  #+end_src\n"
+        assert tangled(repo, chapter) == "if x:\n    y\nz\n"
 
 
 def test_blocks_shown_in_other_blocks_are_not_tangled(repo):
@@ -469,6 +487,13 @@ def test_files_keep_their_mode_and_nothing_else_is_left(repo):
     assert set(repo.files()) == names
 
 
+def test_a_file_is_replaced_never_rewritten_in_place(repo):
+    (repo.root / "reader.py").hardlink_to(repo.root / A_PY)  # what a reader has open
+    repo.edit(A_ORG, "return 2", "return 3")
+    assert repo.main("sync") == 0
+    assert repo.read(A_PY) != repo.read("reader.py") == MODULE
+
+
 def test_a_failed_write_changes_no_file(repo, monkeypatch):
     repo.edit(A_ORG, "return 2", "return 3")
     repo.write("literate/b.org", chapter_of("x = 1"))
@@ -488,6 +513,7 @@ def test_a_failed_write_changes_no_file(repo, monkeypatch):
 
 # --- sync: from the module, exactly --------------------------------------------------------------
 
+X150, Y150 = "\n\n".join(["x"] * 150), "\n\n".join(["y"] * 150)
 F, G = "def f():\n    return 1", "def g():\n    return 2"
 
 
@@ -515,6 +541,12 @@ F, G = "def f():\n    return 1", "def g():\n    return 2"
             "return -1\n\n\ndef gg():",
             [F.replace("1", "-1"), G.replace("g", "gg")],
         ),
+        (
+            [F, G],
+            "1\n\n\n" + G,
+            '-1\n\n\nS = """\n\n\n\n\n"""',
+            [F.replace("1", "-1"), 'S = """\n\n\n\n\n"""'],
+        ),
         ([F, G], F + "\n\n\n", "", ["", G]),
         ([F, G], "\n\n" + G + "\n", "", [F, ""]),
         ([F, G], F + "\n\n\n" + G + "\n", "", ["", ""]),
@@ -525,7 +557,8 @@ F, G = "def f():\n    return 1", "def g():\n    return 2"
         (["x = 1", "y = 2"], "x = 1\n\ny", "x = 1\n\n\ny", ["x = 1\n", "y = 2"]),
         (["x = 1", "y = 2", "z = 3"], "y = 2\n", "", ["x = 1\n", "", "z = 3"]),
         (["x = 1", "y = 2", F], F, "z = 3", ["x = 1", "y = 2\n", "z = 3"]),
-        # Lines that occur twice do not mislead.
+        # Lines that occur often do not mislead.
+        ([X150, Y150], "x\n\ny", "x\n\nz\n\ny", [X150 + "\n\nz", Y150]),
         (
             ["x = 1", "x = 1\n\n" + F, F],
             "x = 1\n\nx",
@@ -799,6 +832,7 @@ def test_output_where_none_is_shown_fails_and_write_puts_it_there(shown):
     ("code", "what"),
     [
         ("x = 3\nx = 1 / 0", "48: the example raised ZeroDivisionError: division by zero"),
+        ("\ndef f(): 1 / 0\n\nf()", "48: the example raised ZeroDivisionError: "),
         ("\nx = (", "48: the example raised SyntaxError: "),
         ("\nraise SystemExit(0)", "48: the example raised SystemExit: 0"),
         ("import helper2", "47: the example raised NameError: "),
@@ -813,6 +847,13 @@ def test_an_example_that_raises_fails_at_its_line_and_nothing_is_written(shown, 
         assert exit_code == 1
         assert f"{A_ORG}:{what}" in output
     assert ": 2\n" in shown.read(A_ORG)
+
+
+def test_blank_lines_in_the_output_count(shown):
+    shown.edit(A_ORG, "x = 2\n", "x = 2\nprint('\\n\\n two\\n')\n")
+    assert shown.run("examples", "--write")[0] == 0
+    assert "\n#+RESULTS:\n:\n:\n:  two\n:\n\n" in shown.read(A_ORG)
+    assert shown.run("examples")[0] == 0
 
 
 def test_results_of_another_form_are_refused(shown):

@@ -31,7 +31,6 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^ \t\r\f\v]+")
-_BLANKS = frozenset(" \t\r")
 _ACCESS_KEY = re.compile(r"\(.*\)\Z")
 _ASCII_TAGS = re.compile(r":[A-Za-z0-9_@#%:]+:")
 
@@ -225,16 +224,17 @@ def _prefix(keywords: Sequence[str]) -> re.Pattern[str]:
 
 def _headline(prefix: re.Pattern[str], line: str) -> _Line:
     """line: what follows the stars and one space, without its line feed."""
-    line = line.rstrip(" \t\r") if line[-1:] in _BLANKS else line
+    line = line.removesuffix("\r")
     match = prefix.match(line)
     assert match is not None  # every part of the pattern is optional
     todo, priority, comment = match.groups()
-    title = line[match.end() :]
+    title = line[match.end() :].rstrip(" \t")
     tags: tuple[str, ...] = ()
-    if title[-1:] == ":":
-        word = max(line.rfind(" "), line.rfind("\t")) + 1
-        if word >= match.end() and _are_tags(line[word:]):
-            title, tags = line[match.end() : word], tuple(filter(None, line[word:].split(":")))
+    if title.endswith(":"):
+        word = max(title.rfind(" "), title.rfind("\t")) + 1
+        is_apart = word or line[: match.end()][-1:] in ("", " ", "\t")
+        if is_apart and _are_tags(title[word:]):
+            title, tags = title[:word], tuple(filter(None, title[word:].split(":")))
     return _Line(title.strip(" \t\r"), todo, priority, comment is not None, tags)
 
 
