@@ -9,7 +9,7 @@ import orgctx
 
 PACKAGE = Path(orgctx.__file__).parent
 LAYERS = ("errors", "core", "tokens", "store", "views", "surfaces")
-CORE = ("ast", "elements", "model", "outline", "entry", "lens", "ledger", "budget", "render")
+CORE = ("ast", "elements", "model", "outline", "entry", "lens", "ledger", "budget", "render", "privacy")
 CORE_ORDER = {
     "ast": set(),
     "elements": set(),
@@ -20,6 +20,7 @@ CORE_ORDER = {
     "ledger": {"model", "entry"},
     "budget": {"model", "ledger"},
     "render": {"model", "entry", "ledger"},
+    "privacy": {"model"},
 }
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem in LAYERS

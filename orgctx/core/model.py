@@ -50,6 +50,11 @@ class Tree:
         """The file node."""
         return self.nodes[0]
 
+    @property
+    def last_line(self) -> int:
+        """How many lines the file has; a line without a line feed at its end counts."""
+        return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
 
 class Nodes(Sequence["Node"]):
     """The nodes of a file in document order, each read once, when it is first asked for."""
@@ -219,12 +224,17 @@ class Node:
     @property
     def head(self) -> list[str]:
         """The lines of the headline and of the property drawer alone."""
-        first, last = self.drawer or (self.first_line + 1, self.first_line)
+        lines = self._split(self.head_text)
+        planning = self.drawer[0] - self.first_line if self.drawer else 1
+        return (lines[:1] if self.level else []) + lines[planning:]
+
+    @property
+    def head_text(self) -> str:
+        """The entry down to the end of its property drawer, or its first line if it has none."""
         text, stop = self.text, 0
-        for _ in range(self.first_line, last + 1):
+        for _ in range(self.first_line, (self.drawer[1] if self.drawer else self.first_line) + 1):
             stop = text.find("\n", stop) + 1 or len(text)
-        lines = self._split(text[:stop])
-        return (lines[:1] if self.level else []) + lines[first - self.first_line :]
+        return text[:stop]
 
 
 class Detail(StrEnum):

@@ -280,7 +280,7 @@ def problems(tree: Tree) -> list[Problem]:
     for match in _DRAWER_START.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
         node = tree.nodes[bisect_right(tree.nodes, start, key=attrgetter("start")) - 1]
-        if not text[start : match.start()].strip(" \t"):
+        if start < node.end and not text[start : match.start()].strip(" \t"):
             line = node.first_line + text.count("\n", node.start, start)
             found += [Problem(tree.path, line, what) for what in _faults(node, line)]
     return found

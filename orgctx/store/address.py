@@ -145,10 +145,13 @@ def _by_path(tree: Tree, path: str) -> list[Node]:
 
 def _at_line(tree: Tree, line: int, address: str) -> Node:
     """The node whose entry holds the line; the line after the last belongs to the last entry."""
-    last = tree.nodes[-1].last_line
+    last = tree.last_line
+    node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
     if not 1 <= line <= last + 1:
         raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last}", address)
-    return tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
+    if node.last_line < line <= last:
+        raise NotFound(f"{address}: no entry is shown there", "give another line", address)
+    return node
 
 
 def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:

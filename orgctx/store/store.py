@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
+from ..core.privacy import conceal
 from ..errors import Ambiguous, NotFound, OrgctxError, OutsideRoot, Unreadable
 from . import files
 
@@ -76,7 +77,7 @@ class Store:
                 hint = f"Org files end in {' or '.join(files.SUFFIXES)}, or say -*- mode: org -*-"
                 raise Unreadable(f"{path}: not an Org file", hint, path)
             text, encoding = files.decode(data, path)
-            known = data, outline(text, path, encoding, self.inlinetask_min_level)
+            known = data, conceal(outline(text, path, encoding, self.inlinetask_min_level))
             self._known[path] = known
         return known[1]
 

@@ -1,0 +1,75 @@
+"""What nobody is shown: private nodes are absent, sealed ones show title and ID only."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+
+from .model import Node, Nodes, Tree
+
+SEALED = frozenset({"crypt"})
+
+
+def conceal(tree: Tree, private_tags: frozenset[str] = frozenset()) -> Tree:
+    """Leave out of a tree what must not be shown.
+
+    private_tags: nodes that have one of them, their own or inherited, are left out with all below.
+    Returns: a tree without them, in which a node tagged `crypt` ends with its drawer and has
+        nothing below it; the same tree if there is nothing to leave out. It may be empty.
+    """
+    if not any(tag in tree.text for tag in private_tags | SEALED):
+        return tree
+    kept = _kept(tree, private_tags)
+    if len(kept) == len(tree.nodes) and not any(map(_is_sealed, kept)):
+        return tree
+    return _without(tree, kept)
+
+
+def _kept(tree: Tree, private_tags: frozenset[str]) -> list[Node]:
+    kept, resume = [], 0
+    for node in tree.nodes:
+        if node.index < resume:
+            continue
+        is_private = not private_tags.isdisjoint(node.tags)
+        if not is_private:
+            kept.append(node)
+        if is_private or _is_sealed(node):
+            resume = node.end_index
+    return kept
+
+
+def _without(tree: Tree, kept: list[Node]) -> Tree:
+    ends = [len(_head(node)) if _is_sealed(node) else len(node.text) for node in kept]
+    places = [node.index for node in kept]
+
+    def read(at: int) -> Node:
+        node = kept[at]
+        return replace(
+            node,
+            tree=concealed,
+            index=at,
+            parent_index=bisect_left(places, node.parent_index) if node.level else -1,
+            end_index=bisect_left(places, node.end_index),
+            end=node.start + ends[at],
+            last_line=_last_line(node, ends[at]),
+        )
+
+    spans = [(node.first_line, _last_line(node, end)) for node, end in zip(kept, ends, strict=True)]
+    settings = (line for line in tree.settings if any(a <= line <= b for a, b in spans))
+    concealed = replace(tree, settings=tuple(settings), nodes=Nodes(len(kept), read), asts={})
+    return concealed
+
+
+def _is_sealed(node: Node) -> bool:
+    return not SEALED.isdisjoint(node.tags)
+
+
+def _head(node: Node) -> str:
+    """The headline with its drawer, as it stands in the file; nothing of a file node."""
+    return node.head_text if node.level else ""
+
+
+def _last_line(node: Node, size: int) -> int:
+    """The last line of the entry's first `size` characters."""
+    text = node.text[:size]
+    return node.first_line + text.count("\n") - (1 if text.endswith("\n") or not text else 0)
