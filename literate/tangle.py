@@ -224,6 +224,8 @@ def formatted(root: Path, lines: list[str], label: str, numbers: list[int] | ran
 
     Raises: Problem, at the line in that file, if they are not Python.
     """
+    if not solid(lines):
+        return ""  # where ruff would keep one blank line
     # The file's name and folder make ruff find the pyproject.toml of the root.
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(root / label), "-"]
     source = "\n".join(lines).encode()

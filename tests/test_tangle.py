@@ -405,6 +405,13 @@ def test_a_module_that_ruff_would_change_is_formatted_too(repo):
     assert repo.read(A_ORG) == CHAPTER.replace("return 2", "return 3")
 
 
+def test_a_module_of_blank_lines_empties_its_blocks_and_is_emptied(repo):
+    repo.write(A_ORG, chapter_of("x = 1", "y = 2"))
+    repo.write(A_PY, "\n\n")
+    assert repo.main("sync", "--from", "py") == 0
+    assert (repo.read(A_ORG), repo.read(A_PY)) == (chapter_of("", ""), "")
+
+
 def test_new_prose_is_no_conflict_with_a_changed_module(repo):
     repo.edit(A_ORG, "The first block", "The very first block")
     repo.edit(A_PY, "return 2", "return 3")

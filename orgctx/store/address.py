@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from operator import attrgetter
-from pathlib import Path
 from unicodedata import normalize
 
 from ..core.model import Node, Tree
-from ..errors import Ambiguous, NotFound
-from .store import Store
+from ..errors import Ambiguous, BadArgument, NotFound
+from .store import Store, place_of
 
 MIN_PREFIX = 6
 CANDIDATES = 10
+TITLE_LENGTH = 60
 
 _SLASH = re.compile(r"(?<!\\)/")
 _POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
@@ -25,12 +26,22 @@ _COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
 def resolve(store: Store, address: str) -> Node:
     """Find the one node that `address` names.
 
-    address: any form of design 3. A file of that very name wins over every other reading.
+    address: any form of design 3, or a link to it as Org writes it. A file of that very name wins
+        over every other reading.
     Raises: NotFound with near matches; Ambiguous with all candidates (the first 10); OutsideRoot;
         BadArgument for a line that is no line; Unreadable if the file is.
     """
-    if address.startswith("id:"):
-        return _by_id(store, address[3:])
+    if not isinstance(address, str):
+        raise BadArgument(f"address {address!r}: give a text", where="address")
+    if (path := store.file(address)) is not None:
+        return store.tree(path).root
+    plain = _unlinked(address)
+    node = None if plain.startswith("id:") else _by_file(store, plain)
+    return node or _anywhere(store, plain)
+
+
+def _by_file(store: Store, address: str) -> Node | None:
+    """The node of an address that begins with a file of the memex; None if it does not."""
     if (path := store.file(address)) is not None:
         return store.tree(path).root
     for file, locator in _splits(address):
@@ -38,12 +49,24 @@ def resolve(store: Store, address: str) -> Node:
             return _in_file(store.tree(path), locator, address)
     if (position := _POSITION.match(address)) and (path := store.file(position[1])) is not None:
         return _at_line(store.tree(path), int(position[2]), address)
+    return None
+
+
+def _anywhere(store: Store, address: str) -> Node:
+    """The node of an ID or a CUSTOM_ID."""
     if address.startswith("#"):
         nodes = [node for tree in store.trees() for node in _custom_ids(tree, address[1:])]
         return _only(nodes, address, lambda: _custom_id_names(store.trees()))
-    if looks_like_file(address):
+    if looks_like_file(address) and not store.holders(address):
         raise _no_file(store, address)
-    return _by_id(store, address)
+    return _by_id(store, address.removeprefix("id:"))
+
+
+def _unlinked(address: str) -> str:
+    """What an Org link points to: `[[file:a.org::*B][b]]` is `a.org::*B`."""
+    if address.startswith("[[") and address.endswith("]]"):
+        address = address[2:-2].partition("][")[0]
+    return address.removeprefix("file:")
 
 
 def address_of(node: Node, is_unique: Callable[[str], bool]) -> str:
@@ -78,6 +101,7 @@ def looks_like_file(address: str) -> bool:
 
 def lone_file(address: str) -> str | None:
     """The existing file that an address begins with, as it names it; None if there is none."""
+    address = address if _is_file(address) else _unlinked(address)
     position = _POSITION.match(address)
     named = [address, *(file for file, _ in _splits(address)), *([position[1]] if position else [])]
     return next((file for file in named if _is_file(file)), None)
@@ -85,17 +109,32 @@ def lone_file(address: str) -> str | None:
 
 def nowhere(address: str) -> NotFound:
     """The error for an address that names no file while no root is known."""
-    if not looks_like_file(address):
-        hint = "say where to look: --root DIR, or the variable ORGCTX_ROOT"
-        return NotFound(f"{address}: no file, and no root to look in", hint, address)
-    name = _file_part(address)
-    if Path(name).expanduser().is_dir():
+    name = _file_part(_unlinked(address))
+    if _is_folder(name):
         return NotFound(f"{name}: a folder", "name a file, or give the folder with --root", name)
-    return NotFound(f"{name}: there is no such file", "check the name and the folder", name)
+    if looks_like_file(address):
+        near = _near_file(name, _notes_beside(name))
+        return NotFound(f"{name}: there is no such file", near, name)
+    hint = "say where to look: --root DIR, or the variable ORGCTX_ROOT"
+    return NotFound(f"{address}: no file, and no root to look in", hint, address)
 
 
 def _is_file(name: str) -> bool:
-    return "\0" not in name and Path(name).expanduser().is_file()
+    return (path := place_of(name)) is not None and os.path.isfile(path)
+
+
+def _is_folder(name: str) -> bool:
+    return (path := place_of(name)) is not None and os.path.isdir(path)
+
+
+def _notes_beside(name: str) -> list[str]:
+    path = place_of(name)
+    return [note.name for note in path.parent.glob("*.org")] if path is not None else []
+
+
+def _near_file(name: str, names: Iterable[str]) -> str:
+    close = get_close_matches(name, list(names), 3, 0.5)
+    return f"did you mean {' or '.join(close)}?" if close else "check the name and the folder"
 
 
 def _file_part(address: str) -> str:
@@ -113,8 +152,7 @@ def _by_id(store: Store, wanted: str) -> Node:
     if len(wanted) < MIN_PREFIX and not any(wanted in node.ids for node in nodes):
         hint = f"give {MIN_PREFIX} characters or more of an ID, or FILE::*TITLE"
         raise NotFound(f"{wanted or 'id:'}: no node has this ID", hint, wanted)
-    known = (each for tree in store.trees() for node in tree.nodes for each in node.ids)
-    return _only(nodes, f"id:{wanted}", lambda: (f"id:{each}" for each in known))
+    return _only(nodes, f"id:{wanted}", lambda: [f"id:{each}" for each in store.ids()])
 
 
 def _in_file(tree: Tree, locator: str, address: str) -> Node:
@@ -128,19 +166,22 @@ def _in_file(tree: Tree, locator: str, address: str) -> Node:
 
 
 def _by_title(tree: Tree, title: str) -> list[Node]:
-    """Org's own search for `*title`: blanks and statistics cookies do not count, case may not."""
-    wanted = _plain(title)
-    nodes = [node for node in tree.nodes[1:] if _plain(node.title) == wanted]
-    folded = wanted.casefold()
-    return nodes or [node for node in tree.nodes[1:] if _plain(node.title).casefold() == folded]
+    return _titled(tree.nodes[1:], title)
 
 
 def _by_path(tree: Tree, path: str) -> list[Node]:
     nodes = [tree.root]
     for part in _SLASH.split(path):
-        title = _plain(part.replace(r"\/", "/"))
-        nodes = [child for node in nodes for child in node.children if _plain(child.title) == title]
+        below = (child for node in nodes for child in node.children)
+        nodes = _titled(below, part.replace(r"\/", "/"))
     return nodes
+
+
+def _titled(nodes: Iterable[Node], title: str) -> list[Node]:
+    """Org's own search: blanks and statistics cookies do not count, case only if it must."""
+    wanted = _plain(title)
+    folded = [node for node in nodes if _plain(node.title).casefold() == wanted.casefold()]
+    return [node for node in folded if _plain(node.title) == wanted] or folded
 
 
 def _at_line(tree: Tree, line: int, address: str) -> Node:
@@ -176,8 +217,8 @@ def _only(nodes: list[Node], address: str, names: Callable[[], Iterable[str]]) -
 
 
 def _candidate(node: Node) -> str:
-    place = f"{node.path}:{node.first_line}"
-    return f"{place} (id:{node.id})" if node.id else place
+    known = f"id:{node.id}" if node.id else outline_path(node)[:TITLE_LENGTH]
+    return f"{node.path}:{node.first_line}" + (f" ({known})" if known else "")
 
 
 def _names(tree: Tree, locator: str) -> Iterator[str]:
@@ -208,8 +249,6 @@ def _near(address: str, names: Iterable[str]) -> str:
 
 def _no_file(store: Store, address: str) -> NotFound:
     name = _file_part(address)
-    close = get_close_matches(name, list(store.paths), 3, 0.5)
-    hint = (
-        f"did you mean {' or '.join(close)}?" if close else "name a file, or its folder with --root"
-    )
-    return NotFound(f"{name}: there is no such file", hint, name)
+    if _is_folder(name):
+        return NotFound(f"{name}: a folder", "name a file in it", name)
+    return NotFound(f"{name}: there is no such file", _near_file(name, store.paths), name)

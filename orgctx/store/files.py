@@ -95,7 +95,7 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
         if (decoded := _by_cookie(data)) is not None:
             return decoded
         hint = "save it as UTF-8, or name its encoding in a -*- coding: … -*- line"
-        raise Unreadable(f"{name}:{line}: not UTF-8 text", hint, name) from error
+        raise Unreadable(f"{name}: not UTF-8 text, from line {line} on", hint, name) from error
 
 
 def _by_cookie(data: bytes) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ class Store:
         self, roots: Iterable[str | Path] = (), inlinetask_min_level: int | None = None
     ) -> None:
         self.inlinetask_min_level = inlinetask_min_level
-        self.roots = _roots([Path(root).expanduser() for root in roots])
+        self.roots = _roots([place_of(str(root)) or Path(root) for root in roots])
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
 
@@ -43,7 +43,7 @@ class Store:
     def of_file(cls, path: str, inlinetask_min_level: int | None = None) -> Store:
         """A store of one file, which keeps the name the user gave it."""
         store = cls((), inlinetask_min_level)
-        store._lone = {path: Path(path).expanduser()}
+        store._lone = {path.removeprefix("./"): place_of(path) or Path(path)}
         return store
 
     @property
@@ -114,18 +114,20 @@ class Store:
         name: as in `paths`, in any Unicode normal form, or a path from the current folder.
         Raises: OutsideRoot if it leads out of the roots, whatever is there.
         """
-        if "\0" in name or not name:
+        if (plain := name.removeprefix("./")) in self._lone:
+            return plain
+        if (place := place_of(name)) is None:
             return None
-        if name in self._lone:
-            return name
         paths = self.paths
+        if _is_explicit(name):
+            return self._by_place(name, place, paths)
         plain = os.path.normpath(name).replace(os.sep, "/")
         if plain in paths:
             return plain
         same = [path for path in paths if _nfc(plain) in (_nfc(path), _nfc(self._within(path)))]
         if len(same) > 1:
             raise Ambiguous(f"{name}: more than one file", f"candidates: {', '.join(same)}", name)
-        return same[0] if same else self._by_place(name, paths)
+        return same[0] if same else self._by_place(name, place, paths)
 
     def _within(self, path: str) -> str:
         """The path inside its root."""
@@ -133,17 +135,15 @@ class Store:
 
     def holds(self, path: str) -> bool:
         """Whether the file at `path`, from the current folder, is one of the notes."""
-        return Path(os.path.realpath(Path(path).expanduser())) in self.paths.values()
+        place = place_of(path)
+        return place is not None and Path(os.path.realpath(place)) in self.paths.values()
 
-    def _by_place(self, name: str, paths: dict[str, Path]) -> str | None:
-        typed = Path(name).expanduser()
-        place = Path(os.path.realpath(typed))
-        found = [path for path, where in paths.items() if where == place]
-        if found:
-            return found[0]
-        leads_out = typed.is_absolute() or ".." in typed.parts
-        is_inside = any(place.is_relative_to(root.folder) for root in self.roots)
-        if self.roots and leads_out and not is_inside:
+    def _by_place(self, name: str, place: Path, paths: dict[str, Path]) -> str | None:
+        real = Path(os.path.realpath(place))
+        found = [path for path, where in paths.items() if where == real]
+        if found or not self.roots:
+            return found[0] if found else None
+        if _is_explicit(name) and not any(real.is_relative_to(r.folder) for r in self.roots):
             raise OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
         return None
 
@@ -196,6 +196,21 @@ def _names(base: str) -> Iterator[str]:
     while True:
         yield f"{base}-{number}"
         number += 1
+
+
+def place_of(name: str) -> Path | None:
+    """The path that a name means from the current folder, `~` included; None if it is none."""
+    if not name or "\0" in name:
+        return None
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
+
+
+def _is_explicit(name: str) -> bool:
+    """Whether a name says where to begin: at the top, at home, or at the current folder."""
+    return name.startswith(("/", "~", "./", "../", ".\\", "..\\")) or ".." in Path(name).parts
 
 
 def _nfc(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from os import PathLike, fspath
-from pathlib import Path
 
 from ..core.model import Node, Problem, View
 from ..store.address import resolve
@@ -49,6 +49,6 @@ def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = N
     Raises: NotFound if a root is not there.
     """
     names = [fspath(root) for root in roots]
-    if len(names) == 1 and Path(names[0]).expanduser().is_file():
+    if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
         return Memex(Store.of_file(names[0], inlinetask_min_level))
     return Memex(Store(names, inlinetask_min_level))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -139,7 +140,8 @@ def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | Non
 def emacs() -> None:
     """Print where orgctx.el is, and the lines that load it."""
     folder = Path(__file__).parent / "emacs"
-    output.write(output.emacs_lines(folder))
+    program = shutil.which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
+    output.write(output.emacs_lines(folder, Path(program).absolute()))
 
 
 def _store(address: str, roots: Sequence[str], inlinetask_min_level: int | None) -> Store:

@@ -48,15 +48,21 @@ def to_line(row: dict[str, Any]) -> str:
     return f"{printable(row['f'])}:{row['line']}: {' '.join(filter(None, words))}{tags}\n"
 
 
-def emacs_lines(folder: Path) -> str:
-    """The folder of orgctx.el, and the lines for an init file."""
-    quoted = str(folder).replace("\\", "\\\\").replace('"', '\\"')
+def emacs_lines(folder: Path, program: Path) -> str:
+    """Where orgctx.el is, as a comment, and the lines for an init file."""
     return (
-        f"{folder}\n"
-        f'(add-to-list \'load-path "{quoted}")\n'
+        f";; {folder}\n"
+        f"(add-to-list 'load-path {_lisp(folder)})\n"
         '(autoload \'orgctx-focus "orgctx" nil t)\n'
         '(autoload \'orgctx-focus-string "orgctx")\n'
+        f"(setq orgctx-program {_lisp(program)})\n"
     )
+
+
+def _lisp(path: Path) -> str:
+    """The path as a string of Emacs Lisp."""
+    quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{quoted}"'
 
 
 def place_of(error: BaseException) -> str:

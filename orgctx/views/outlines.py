@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from ..core.model import Problem, Tree
 from ..errors import NotFound
-from ..store.store import Store
+from ..store.store import Store, place_of
 
 
 class Outlines:
@@ -32,12 +31,12 @@ class Outlines:
 
 
 def _store(path: str, inlinetask_min_level: int | None) -> Store:
-    place = Path(path).expanduser() if "\0" not in path else Path()
-    if "\0" not in path and place.is_file():
+    place = place_of(path)
+    if place is not None and os.path.isfile(place):
         return Store.of_file(path, inlinetask_min_level)
-    if "\0" in path or not place.is_dir():
+    if place is None or not os.path.isdir(place):
         raise NotFound(f"{path}: there is no such file or folder", "check the name", path)
-    store = Store([place], inlinetask_min_level)
+    store = Store([path], inlinetask_min_level)
     if not store.paths:
         raise NotFound(f"{path}: no Org files in this folder", "Org files end in .org", path)
     return store
