@@ -17,7 +17,7 @@ import pytest
 
 import orgctx
 from orgctx import open_memex
-from orgctx.surfaces import cli
+from orgctx.surfaces import cli, output
 from orgctx.tokens import count
 from orgctx.views import focus as focusing
 
@@ -428,12 +428,20 @@ def test_outline_says_what_it_passed_over_and_succeeds(run: Run) -> None:
 
 
 def test_emacs_prints_the_folder_and_the_init_lines(run: Run) -> None:
-    result = run("emacs")
-    folder, load_path, *autoloads = result.out.decode().splitlines()
+    result = script("emacs")
+    comment, *lines = result.out.decode().splitlines()
+    folder = comment.removeprefix(";; ")
     assert (result.status, result.err) == (0, "")
     assert Path(folder, "orgctx.el").is_file()
-    assert load_path == f'(add-to-list \'load-path "{folder}")'
-    assert '(autoload \'orgctx-focus "orgctx" nil t)' in autoloads
+    assert lines[0] == f'(add-to-list \'load-path "{folder}")'
+    assert '(autoload \'orgctx-focus "orgctx" nil t)' in lines
+    assert f'(setq orgctx-program "{PROGRAM}")' in lines
+
+
+def test_emacs_reads_any_path_as_it_is() -> None:
+    lines = output.emacs_lines(Path('/a "b" c'), Path("/d\\e"))
+    assert '(add-to-list \'load-path "/a \\"b\\" c")' in lines
+    assert '(setq orgctx-program "/d\\\\e")' in lines
 
 
 def test_version_is_the_packages_own(run: Run) -> None:
@@ -509,13 +517,16 @@ REFUSED: dict[tuple[str, ...], str] = {
     ("focus", "nowhere.org"): "nowhere.org: there is no such file",
     ("focus", "nowhere.org:3"): "nowhere.org: there is no such file",
     ("focus", "/etc/nowhere.org::*A"): "/etc/nowhere.org: there is no such file",
+    ("focus", "empty/gardn.org"): "empty/gardn.org: there is no such file",
+    ("focus", "gardn.org"): "did you mean garden.org",
+    ("focus", "sub/lgo.org"): "did you mean sub/log.org",
     ("focus", "folder.org"): "a folder",
     ("focus", "folder.org::*A"): "a folder",
-    ("focus", "."): "--root",
+    ("focus", "."): "a folder",
     ("focus", "fifo.org"): "fifo.org",
     ("focus", "text.txt"): "not an Org file",
     ("focus", "text.txt:1"): "not an Org file",
-    ("focus", "latin.org"): "latin.org:2: not UTF-8",
+    ("focus", "latin.org"): "latin.org: not UTF-8 text, from line 2 on",
     ("focus", "latin.org:1"): "coding",
     ("focus", "utf16.org"): "not UTF-8",
     ("focus", "binary.org"): "not UTF-8",
@@ -567,6 +578,7 @@ def test_what_cannot_be_shown_is_one_line_and_status_1(
     run: Run, arguments: tuple[str, ...], says: str
 ) -> None:
     write("text.txt", "* A\n")
+    write("sub/log.org", "* A\n")
     write("latin.org", b"* A\n* caf\xe9\n")
     write("utf16.org", "* A\n".encode("utf-16"))
     write("binary.org", bytes(range(256)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
@@ -11,7 +12,7 @@ from operator import attrgetter
 from unicodedata import normalize
 
 from ..core.model import Node, Tree
-from ..errors import Ambiguous, BadArgument, NotFound
+from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .store import Store, place_of
 
 MIN_PREFIX = 6
@@ -28,28 +29,31 @@ def resolve(store: Store, address: str) -> Node:
 
     address: any form of design 3, or a link to it as Org writes it. A file of that very name wins
         over every other reading.
-    Raises: NotFound with near matches; Ambiguous with all candidates (the first 10); OutsideRoot;
-        BadArgument for a line that is no line; Unreadable if the file is.
+    Raises: NotFound with near matches; Ambiguous with the first 10 candidates; OutsideRoot;
+        BadArgument if it is no text; Unreadable if the file is.
     """
     if not isinstance(address, str):
         raise BadArgument(f"address {address!r}: give a text", where="address")
-    if (path := store.file(address)) is not None:
-        return store.tree(path).root
     plain = _unlinked(address)
-    node = None if plain.startswith("id:") else _by_file(store, plain)
-    return node or _anywhere(store, plain)
+    found = _by_file(store, address) or (_by_file(store, plain) if plain != address else None)
+    return found or _anywhere(store, plain)
 
 
 def _by_file(store: Store, address: str) -> Node | None:
     """The node of an address that begins with a file of the memex; None if it does not."""
     if (path := store.file(address)) is not None:
         return store.tree(path).root
+    if (position := _POSITION.match(address)) and (path := store.file(position[1])) is not None:
+        return _at_line(store.tree(path), _line_number(position[2]), address)
     for file, locator in _splits(address):
         if (path := store.file(file)) is not None:
             return _in_file(store.tree(path), locator, address)
-    if (position := _POSITION.match(address)) and (path := store.file(position[1])) is not None:
-        return _at_line(store.tree(path), int(position[2]), address)
     return None
+
+
+def _line_number(digits: str) -> int:
+    """A line number; what has more digits than any file has lines is as good as the largest."""
+    return int(digits) if len(digits) < sys.int_info.default_max_str_digits else sys.maxsize
 
 
 def _anywhere(store: Store, address: str) -> Node:
@@ -57,9 +61,11 @@ def _anywhere(store: Store, address: str) -> Node:
     if address.startswith("#"):
         nodes = [node for tree in store.trees() for node in _custom_ids(tree, address[1:])]
         return _only(nodes, address, lambda: _custom_id_names(store.trees()))
+    if address.startswith("id:"):
+        return _by_id(store, address[3:])
     if looks_like_file(address) and not store.holders(address):
         raise _no_file(store, address)
-    return _by_id(store, address.removeprefix("id:"))
+    return _by_id(store, address)
 
 
 def _unlinked(address: str) -> str:
@@ -69,23 +75,35 @@ def _unlinked(address: str) -> str:
     return address.removeprefix("file:")
 
 
-def address_of(node: Node, is_unique: Callable[[str], bool]) -> str:
+def address_of(node: Node, is_unique: Callable[[str], bool], is_file: Callable[[str], bool]) -> str:
     """The shortest stable address of a node that leads back to it and to no other.
 
     is_unique: whether no other node of the memex has this ID.
+    is_file: whether a file of the memex has this very name, which would win.
     Returns: its ID if it has a unique one, else CUSTOM_ID, outline path or position.
     """
-    if node.id and is_unique(node.id):
+    if node.id and is_unique(node.id) and not is_file(f"id:{node.id}"):
         return f"id:{node.id}"
     if not node.level:
         return node.path
+    names = _in_file_names(node)
+    return next(each for each in names if _is_plain(each, node.path, is_file))
+
+
+def _is_plain(address: str, path: str, is_file: Callable[[str], bool]) -> bool:
+    """Whether the first file that the address is read as beginning with is `path`."""
+    return next((file for file in _files(address) if is_file(file)), path) == path
+
+
+def _in_file_names(node: Node) -> Iterator[str]:
+    """Addresses by file, the most stable first."""
     if node.custom_id and len(list(_custom_ids(node.tree, node.custom_id))) == 1:
-        return f"{node.path}::#{node.custom_id}"
+        yield f"{node.path}::#{node.custom_id}"
     path = outline_path(node)
-    is_plain = path and path[0] not in "*#"
-    if is_plain and _by_path(node.tree, path) == [node]:
-        return f"{node.path}::{path}"
-    return f"{node.path}:{node.first_line}"
+    if path and path[0] not in "*#" and _by_path(node.tree, path) == [node]:
+        yield f"{node.path}::{path}"
+    yield f"{node.path}:{node.first_line}"
+    yield f"{node.path}:0{node.first_line}"
 
 
 def outline_path(node: Node) -> str:
@@ -96,15 +114,15 @@ def outline_path(node: Node) -> str:
 
 def looks_like_file(address: str) -> bool:
     """Whether an address that names no file was meant to."""
-    return "::" in address or "/" in address or bool(re.search(r"\.org(_archive)?(:|\Z)", address))
+    marks = ("::", "/", "\\", "..")
+    is_path = any(mark in address for mark in marks)
+    return is_path or bool(re.search(r"\.org(_archive)?(:|\Z)", address))
 
 
 def lone_file(address: str) -> str | None:
     """The existing file that an address begins with, as it names it; None if there is none."""
-    address = address if _is_file(address) else _unlinked(address)
-    position = _POSITION.match(address)
-    named = [address, *(file for file, _ in _splits(address)), *([position[1]] if position else [])]
-    return next((file for file in named if _is_file(file)), None)
+    names = [*_files(address), *_files(_unlinked(address))]
+    return next((file for file in names if _is_file(file)), None)
 
 
 def nowhere(address: str) -> NotFound:
@@ -141,9 +159,16 @@ def _file_part(address: str) -> str:
     return re.split(r"::|:\d+\Z", address, maxsplit=1)[0]
 
 
+def _files(address: str) -> list[str]:
+    """What an address may mean by a file, in the order in which it is tried."""
+    position = _POSITION.match(address)
+    splits = (file for file, _ in _splits(address))
+    return [address, *([position[1]] if position else []), *splits]
+
+
 def _splits(address: str) -> Iterator[tuple[str, str]]:
-    """(file, locator) at each `::`, since a file name may hold one."""
-    for colons in re.finditer("::", address):
+    """(file, locator) at each `::`, the last one first, since a file name may hold one."""
+    for colons in reversed(list(re.finditer("::", address))):
         yield address[: colons.start()], address[colons.end() :]
 
 
@@ -156,13 +181,19 @@ def _by_id(store: Store, wanted: str) -> Node:
 
 
 def _in_file(tree: Tree, locator: str, address: str) -> Node:
+    def works(name: str) -> bool:
+        return len(_located(tree, name.removeprefix(f"{tree.path}::"))) == 1
+
+    nodes = _located(tree, locator)
+    return _only(nodes, address, lambda: _names(tree, locator), works)
+
+
+def _located(tree: Tree, locator: str) -> list[Node]:
     if locator.startswith("*"):
-        nodes = _by_title(tree, locator[1:])
-    elif locator.startswith("#"):
-        nodes = list(_custom_ids(tree, locator[1:]))
-    else:
-        nodes = _by_path(tree, locator)
-    return _only(nodes, address, lambda: _names(tree, locator))
+        return _by_title(tree, locator[1:])
+    if locator.startswith("#"):
+        return list(_custom_ids(tree, locator[1:]))
+    return _by_path(tree, locator) if locator else []
 
 
 def _by_title(tree: Tree, title: str) -> list[Node]:
@@ -189,7 +220,7 @@ def _at_line(tree: Tree, line: int, address: str) -> Node:
     last = tree.last_line
     node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
     if not 1 <= line <= last + 1:
-        raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last}", address)
+        raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last or 1}", address)
     if node.last_line < line <= last:
         raise NotFound(f"{address}: no entry is shown there", "give another line", address)
     return node
@@ -203,8 +234,16 @@ def _plain(title: str) -> str:
     return " ".join(_COOKIE.sub(" ", normalize("NFC", title)).split())
 
 
-def _only(nodes: list[Node], address: str, names: Callable[[], Iterable[str]]) -> Node:
-    """The one node; else an error that tells what else could be meant."""
+def _only(
+    nodes: list[Node],
+    address: str,
+    names: Callable[[], Iterable[str]],
+    works: Callable[[str], bool] = bool,
+) -> Node:
+    """The one node; else an error that tells what else could be meant.
+
+    names: what there is. works: whether one of these is an address.
+    """
     if len(nodes) == 1:
         return nodes[0]
     if nodes:
@@ -213,7 +252,7 @@ def _only(nodes: list[Node], address: str, names: Callable[[], Iterable[str]]) -
         raise Ambiguous(
             f"{address}: names {len(nodes)} nodes", f"use one of: {', '.join(shown)}{more}", address
         )
-    raise NotFound(f"{address}: no such node", _near(address, names()), address)
+    raise NotFound(f"{address}: no such node", _near(address, names(), works), address)
 
 
 def _candidate(node: Node) -> str:
@@ -237,18 +276,20 @@ def _custom_id_names(trees: Iterable[Tree]) -> Iterator[str]:
     return (f"#{node.custom_id}" for tree in trees for node in tree.nodes if node.custom_id)
 
 
-def _near(address: str, names: Iterable[str]) -> str:
+def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> str:
     known = list(dict.fromkeys(names))
     key = address.rpartition("::")[2].lstrip("*#").casefold()
     holding = [name for name in known if key and key in name.rpartition("::")[2].casefold()]
-    close = holding[:3] or get_close_matches(address, known[:5000], 3, 0.6)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    close = holding[:9] or get_close_matches(address, known[:5000], 9, 0.6)
+    if named := list(filter(works, close))[:3]:
+        return f"did you mean {' or '.join(named)}?"
     return "see what there is with: orgctx outline FILE-OR-FOLDER"
 
 
-def _no_file(store: Store, address: str) -> NotFound:
+def _no_file(store: Store, address: str) -> OrgctxError:
     name = _file_part(address)
+    if store.leads_out(name):
+        return OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
     if _is_folder(name):
         return NotFound(f"{name}: a folder", "name a file in it", name)
     return NotFound(f"{name}: there is no such file", _near_file(name, store.paths), name)

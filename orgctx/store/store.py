@@ -12,7 +12,7 @@ from unicodedata import normalize
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
 from ..core.privacy import conceal
-from ..errors import Ambiguous, NotFound, OrgctxError, OutsideRoot, Unreadable
+from ..errors import Ambiguous, NotFound, OrgctxError, Unreadable
 from . import files
 
 
@@ -43,7 +43,7 @@ class Store:
     def of_file(cls, path: str, inlinetask_min_level: int | None = None) -> Store:
         """A store of one file, which keeps the name the user gave it."""
         store = cls((), inlinetask_min_level)
-        store._lone = {path.removeprefix("./"): place_of(path) or Path(path)}
+        store._lone = {path.removeprefix("./"): (place_of(path) or Path(path)).absolute()}
         return store
 
     @property
@@ -111,41 +111,44 @@ class Store:
     def file(self, name: str) -> str | None:
         """The address of the file that `name` means, or None.
 
-        name: as in `paths`, in any Unicode normal form, or a path from the current folder.
-        Raises: OutsideRoot if it leads out of the roots, whatever is there.
+        name: as in `paths`, in any Unicode normal form, or a path from the current folder. One that
+            begins with a dot means the current folder's file, if there is one.
+        Raises: Ambiguous if it means several.
         """
-        if (plain := name.removeprefix("./")) in self._lone:
-            return plain
-        if (place := place_of(name)) is None:
-            return None
         paths = self.paths
-        if _is_explicit(name):
-            return self._by_place(name, place, paths)
-        plain = os.path.normpath(name).replace(os.sep, "/")
-        if plain in paths:
-            return plain
-        same = [path for path in paths if _nfc(plain) in (_nfc(path), _nfc(self._within(path)))]
-        if len(same) > 1:
-            raise Ambiguous(f"{name}: more than one file", f"candidates: {', '.join(same)}", name)
-        return same[0] if same else self._by_place(name, place, paths)
+        place = place_of(name)
+        if name in paths or place is None:
+            return name if name in paths else None
+        if name.startswith(".") and os.path.isfile(place):
+            return self._by_place(place, paths)
+        plain = _nfc(name.replace(os.sep, "/").removeprefix("./"))
+        same = [path for path in paths if plain in (_nfc(path), _nfc(self._within(path)))]
+        if len(same) > 1 and plain not in same:
+            raise Ambiguous(f"{name}: more than one file", f"use one of: {', '.join(same)}", name)
+        return (plain if plain in same else same[0]) if same else self._by_place(place, paths)
 
     def _within(self, path: str) -> str:
         """The path inside its root."""
         return path.partition("/")[2] if len(self.roots) > 1 else path
 
-    def holds(self, path: str) -> bool:
-        """Whether the file at `path`, from the current folder, is one of the notes."""
-        place = place_of(path)
-        return place is not None and Path(os.path.realpath(place)) in self.paths.values()
+    def _by_place(self, place: Path, paths: dict[str, Path]) -> str | None:
+        if ".." in place.parts and not os.path.isfile(place):
+            return None
+        real = _nfc(os.path.realpath(place))
+        return next((path for path, where in paths.items() if _nfc(str(where)) == real), None)
 
-    def _by_place(self, name: str, place: Path, paths: dict[str, Path]) -> str | None:
+    def holds(self, name: str) -> bool:
+        """Whether the file at `name`, from the current folder, is one of the notes."""
+        place = place_of(name)
+        return place is not None and self._by_place(place, self.paths) is not None
+
+    def leads_out(self, name: str) -> bool:
+        """Whether a name says to look outside the roots, whatever is there."""
+        place = place_of(name)
+        if place is None or not self.roots or not (place.is_absolute() or ".." in place.parts):
+            return False
         real = Path(os.path.realpath(place))
-        found = [path for path, where in paths.items() if where == real]
-        if found or not self.roots:
-            return found[0] if found else None
-        if _is_explicit(name) and not any(real.is_relative_to(r.folder) for r in self.roots):
-            raise OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
-        return None
+        return not any(real.is_relative_to(root.folder) for root in self.roots)
 
     def problems(self) -> list[Problem]:
         """What was passed over or could not be read, and what Org would not read in the rest."""
@@ -206,11 +209,6 @@ def place_of(name: str) -> Path | None:
         return Path(name).expanduser()
     except RuntimeError:
         return Path(name)
-
-
-def _is_explicit(name: str) -> bool:
-    """Whether a name says where to begin: at the top, at home, or at the current folder."""
-    return name.startswith(("/", "~", "./", "../", ".\\", "..\\")) or ".." in Path(name).parts
 
 
 def _nfc(text: str) -> str:

@@ -126,12 +126,16 @@ class Names:
         return dict(self.store.ids())
 
     @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(self.store.paths)
+
+    @cached_property
     def _sorted(self) -> list[str]:
         return sorted(self._ids)
 
     def address(self, node: Node) -> str:
         """An address that leads back to this node and to no other."""
-        return address_of(node, lambda id_: self._ids.get(id_) == 1)
+        return address_of(node, lambda id_: self._ids.get(id_) == 1, self._paths.__contains__)
 
     def shown_ids(self, ids: str) -> Ids:
         """What a skeleton shows of an ID."""
