@@ -101,8 +101,11 @@ def test_a_file_that_is_opened_may_be_a_link(org: Path) -> None:
 
 
 def test_several_folders_are_one_memex(org: Path) -> None:
-    memex = open_memex(org / "sub", str(org))
+    (org.parent / "more").mkdir()
+    (org.parent / "more" / "log.org").write_text("* More\n", encoding="utf-8")
+    memex = open_memex(org, "more")
     assert memex.node("projects.org").title == "Projects"
+    assert memex.node("log.org:1").title == "More"
     assert memex.focus("5f0c9a").shown[0].path == "org/projects.org"
 
 

@@ -14,12 +14,14 @@ from . import ast
 class Problem:
     """Something in a file that could not be understood; it is text all the same.
 
-    path: the file, as addresses name it. line: 1-based. what: one clause, without the note's text.
+    path: the file, as addresses name it. line: 1-based; 0 for the file itself.
+    what: one clause, without the note's text. hint: how to mend it; may be empty.
     """
 
     path: str
     line: int
     what: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

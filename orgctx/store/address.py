@@ -146,8 +146,11 @@ def _is_folder(name: str) -> bool:
 
 
 def _notes_beside(name: str) -> list[str]:
-    path = place_of(name)
-    return [note.name for note in path.parent.glob("*.org")] if path is not None else []
+    """Notes in the folder that the name names, named likewise."""
+    folder, place = os.path.dirname(name), place_of(name)
+    if place is None or not os.path.isdir(place.parent):
+        return []
+    return [os.path.join(folder, note.name) for note in place.parent.glob("*.org")]
 
 
 def _near_file(name: str, names: Iterable[str]) -> str:
@@ -189,11 +192,13 @@ def _in_file(tree: Tree, locator: str, address: str) -> Node:
 
 
 def _located(tree: Tree, locator: str) -> list[Node]:
+    if locator in ("", "*", "#"):
+        return []
     if locator.startswith("*"):
         return _by_title(tree, locator[1:])
     if locator.startswith("#"):
         return list(_custom_ids(tree, locator[1:]))
-    return _by_path(tree, locator) if locator else []
+    return _by_path(tree, locator)
 
 
 def _by_title(tree: Tree, title: str) -> list[Node]:
@@ -277,13 +282,18 @@ def _custom_id_names(trees: Iterable[Tree]) -> Iterator[str]:
 
 
 def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> str:
-    known = list(dict.fromkeys(names))
-    key = address.rpartition("::")[2].lstrip("*#").casefold()
-    holding = [name for name in known if key and key in name.rpartition("::")[2].casefold()]
-    close = holding[:9] or get_close_matches(address, known[:5000], 9, 0.6)
-    if named := list(filter(works, close))[:3]:
+    """The names that are most like the address, in what follows the file."""
+    known = {_key(name): name for name in names}
+    key = _key(address)
+    holding = [each for each in known if key and each and (key in each or each in key)]
+    close = holding[:9] or get_close_matches(key, list(known)[:5000], 9, 0.6)
+    if named := list(filter(works, map(known.__getitem__, close)))[:3]:
         return f"did you mean {' or '.join(named)}?"
     return "see what there is with: orgctx outline FILE-OR-FOLDER"
+
+
+def _key(name: str) -> str:
+    return name.rpartition("::")[2].lstrip("*#").casefold()
 
 
 def _no_file(store: Store, address: str) -> OrgctxError:

@@ -15,31 +15,39 @@ SUFFIXES = (".org", ".org_archive")
 
 _LITTER = re.compile(r"\.#|flycheck_|#.*#\Z")
 _CONFLICT = re.compile(r"\.sync-conflict-\d|\([^()]*conflicted copy[^()]*\)", re.IGNORECASE)
-_COOKIE = re.compile(rb"-\*-.*?coding:[ \t]*([\w.-]+).*?-\*-", re.IGNORECASE)
+_COOKIE = re.compile(rb"coding:[ \t]*([\w.-]+)", re.IGNORECASE)
 _LOCAL_CODING = re.compile(rb"^[ \t]*\S*[ \t]*coding:[ \t]*([\w.-]+)", re.IGNORECASE | re.MULTILINE)
-_ORG_MODE = re.compile(rb"-\*-.*?(?:mode:[ \t]*)?\borg\b.*?-\*-", re.IGNORECASE)
+_ORG_MODE = re.compile(rb"(?:\A|mode:|;)[ \t]*org[ \t]*(?:;|\Z)", re.IGNORECASE)
 
 
-def notes(root: Path, folder: Path | None = None) -> Iterator[Path | Problem]:
+def notes(root: Path) -> Iterator[Path | Problem]:
     """Walk a root for Org files, in path order.
 
-    root: a real folder, no symbolic link. folder: the part of it to walk; all by default.
+    root: a real folder, no symbolic link.
     Returns: each note once, and a Problem for each file passed over that a user might look for.
         Left out in silence: hidden folders, lock files, autosaves, backups, links to other notes.
     """
-    folder = folder or root
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as error:
-        yield Problem(str(folder), 0, f"a folder that cannot be listed: {error.strerror}")
-        return
-    for entry in entries:
-        if entry.is_symlink():
+    waiting: list[os.DirEntry[str] | Path] = [root]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, Path) or _is_open_folder(entry):
+            yield from _listed(Path(entry), waiting)
+        elif entry.is_symlink():
             yield from _link(root, entry)
-        elif entry.is_dir() and not entry.name.startswith("."):
-            yield from notes(root, Path(entry.path))
         elif is_note(entry.name) and entry.is_file():
             yield _note(Path(entry.path))
+
+
+def _is_open_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+
+
+def _listed(folder: Path, waiting: list[os.DirEntry[str] | Path]) -> Iterator[Problem]:
+    """Put what is in a folder on top of what waits, so that the first comes next."""
+    try:
+        waiting.extend(sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True))
+    except OSError as error:
+        yield Problem(str(folder), 0, f"a folder that cannot be listed: {error.strerror}")
 
 
 def is_note(name: str) -> bool:
@@ -53,13 +61,21 @@ def _note(path: Path) -> Path | Problem:
 
 
 def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
-    """A link is never followed: what it names inside the root is walked anyway."""
-    if is_note(entry.name) or entry.is_dir():
-        real = Path(os.path.realpath(entry.path))
-        if not real.exists():
+    """A link is never followed: a note it names inside the root is walked anyway."""
+    if is_note(entry.name) or os.path.isdir(entry.path):
+        real = os.path.realpath(entry.path)
+        within = Path(real).relative_to(root).parts if Path(real).is_relative_to(root) else None
+        if not os.path.exists(real):
             yield Problem(entry.path, 0, "a symbolic link to nothing, left out")
-        elif not real.is_relative_to(root):
+        elif within is None:
             yield Problem(entry.path, 0, "a symbolic link out of the root, left out")
+        elif any(part.startswith(".") for part in within) or not is_walked(Path(real)):
+            yield Problem(entry.path, 0, "a symbolic link to what is no note, left out")
+
+
+def is_walked(path: Path) -> bool:
+    """Whether a walk that gets to `path` takes it: a folder, or a file named as a note."""
+    return path.is_dir() or is_note(path.name)
 
 
 def read(path: Path, name: str, is_link_allowed: bool = False) -> bytes:
@@ -99,13 +115,14 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _by_cookie(data: bytes) -> tuple[str, str] | None:
-    first_lines = b"\n".join(data.split(b"\n", 2)[:2])
+    lines = data.split(b"\n", 2)[:2]
     tail = data[-3000:]
     local = tail[tail.find(b"Local Variables:") :] if b"Local Variables:" in tail else b""
-    cookie = _COOKIE.search(first_lines) or _LOCAL_CODING.search(local)
+    cookies = (*(_COOKIE.search(_mode_line(line)) for line in lines), _LOCAL_CODING.search(local))
+    cookie = next(filter(None, cookies), None)
     if cookie is None:
         return None
-    encoding = re.sub(r"-(unix|dos|mac)\Z", "", cookie[1].decode("ascii", "replace"))
+    encoding = _python_name(cookie[1].decode("ascii", "replace"))
     try:
         text = data.decode(encoding)
         return (text, encoding) if text.encode(encoding) == data else None
@@ -113,6 +130,19 @@ def _by_cookie(data: bytes) -> tuple[str, str] | None:
         return None
 
 
+def _mode_line(line: bytes) -> bytes:
+    """What stands between `-*-` and `-*-`."""
+    parts = line.split(b"-*-", 2)
+    return parts[1] if len(parts) == 3 else b""
+
+
+def _python_name(coding: str) -> str:
+    """Emacs' name of an encoding, without the line ends it may name, as Python knows it."""
+    name = re.sub(r"-(unix|dos|mac)\Z", "", coding.lower())
+    return name.removeprefix("iso-") if name.startswith("iso-latin") else name
+
+
 def is_org(name: str, data: bytes) -> bool:
     """Whether a file somebody names is Org text: by its suffix, or by its mode line."""
-    return name.endswith(SUFFIXES) or bool(_ORG_MODE.search(data.split(b"\n", 1)[0]))
+    mode = _mode_line(data.split(b"\n", 1)[0])
+    return name.endswith(SUFFIXES) or bool(_ORG_MODE.search(mode.strip()))

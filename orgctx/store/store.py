@@ -35,7 +35,7 @@ class Store:
         self, roots: Iterable[str | Path] = (), inlinetask_min_level: int | None = None
     ) -> None:
         self.inlinetask_min_level = inlinetask_min_level
-        self.roots = _roots([place_of(str(root)) or Path(root) for root in roots])
+        self.roots = _roots(map(str, roots))
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
 
@@ -82,13 +82,15 @@ class Store:
         return known[1]
 
     def place(self, path: str) -> Path:
-        """Where the file is. Raises: NotFound."""
+        """Where the file is. Raises: NotFound if that is no note, or not really in its root."""
         if path in self._lone:
             return self._lone[path]
         for root in self.roots:
             prefix = f"{root.name}/" if len(self.roots) > 1 else ""
-            if path.startswith(prefix):
-                return root.folder / path[len(prefix) :]
+            place = root.folder / path.removeprefix(prefix)
+            is_inside = os.path.realpath(place) == str(place) and place.is_relative_to(root.folder)
+            if path.startswith(prefix) and is_inside and files.is_note(place.name):
+                return place
         raise NotFound(f"{path}: there is no such file", where=path)
 
     def trees(
@@ -104,7 +106,8 @@ class Store:
                 yield self.tree(path)
             except OrgctxError as error:
                 if unreadable is not None:
-                    unreadable.append(Problem(path, 0, error.message.removeprefix(f"{path}: ")))
+                    what = error.message.removeprefix(f"{path}: ")
+                    unreadable.append(Problem(path, 0, what, error.hint))
         if passed_over is not None:
             passed_over.extend(skipped)
 
@@ -137,10 +140,10 @@ class Store:
         real = _nfc(os.path.realpath(place))
         return next((path for path, where in paths.items() if _nfc(str(where)) == real), None)
 
-    def holds(self, name: str) -> bool:
-        """Whether the file at `name`, from the current folder, is one of the notes."""
+    def holds(self, name: str) -> str | None:
+        """The address of the file at `name`, from the current folder, if it is one of the notes."""
         place = place_of(name)
-        return place is not None and self._by_place(place, self.paths) is not None
+        return None if place is None else self._by_place(place, self.paths)
 
     def leads_out(self, name: str) -> bool:
         """Whether a name says to look outside the roots, whatever is there."""
@@ -165,7 +168,8 @@ class Store:
 
     def ids(self) -> Counter[str]:
         """Every ID of every node, with the number of nodes that have it."""
-        return Counter(each for tree in self.trees() for node in tree.nodes for each in node.ids)
+        nodes = (node for tree in self.trees() for node in tree.nodes)
+        return Counter(each for node in nodes for each in {*node.ids})
 
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
@@ -179,18 +183,26 @@ class Store:
         return exact or begun
 
 
-def _roots(folders: list[Path]) -> tuple[Root, ...]:
+def _roots(names: Iterable[str]) -> tuple[Root, ...]:
+    """The roots, each once; one inside another is a part of it."""
+    folders = [_folder(name) for name in names]
+    outer = [
+        each for each in folders if not any(each.is_relative_to(o) for o in folders if o != each)
+    ]
     roots: list[Root] = []
-    for folder in folders:
-        real = Path(os.path.realpath(folder))
-        if not real.is_dir():
-            what = "a file, not a folder" if real.exists() else "there is no such folder"
-            raise NotFound(f"{folder}: {what}", "a root is a folder of Org files", str(folder))
+    for folder in dict.fromkeys(outer):
         taken = {root.name for root in roots}
-        name = next(n for n in _names(real.name or "root") if n not in taken)
-        if real not in [root.folder for root in roots]:
-            roots.append(Root(name, real))
+        roots.append(Root(next(n for n in _names(folder.name or "root") if n not in taken), folder))
     return tuple(roots)
+
+
+def _folder(name: str) -> Path:
+    place = place_of(name)
+    if place is None or not os.path.isdir(place):
+        is_file = place is not None and os.path.exists(place)
+        what = "a file, not a folder" if is_file else "there is no such folder"
+        raise NotFound(f"{name or repr(name)}: {what}", "a root is a folder of Org files", name)
+    return Path(os.path.realpath(place))
 
 
 def _names(base: str) -> Iterator[str]:

@@ -112,7 +112,8 @@ def focus(
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
     an ID (id:… or bare; the first 6 characters are enough where they are unique).
     """
-    view = focusing.focus(_store(address, roots, inlinetask_min_level), address, **options)
+    store, address = _store(address, roots, inlinetask_min_level)
+    view = focusing.focus(store, address, **options)
     output.write(view.text if form == "org" else output.to_json(focusing.to_data(view)))
     if report:
         from .report import report as print_report  # noqa: PLC0415  (rich, only when asked for)
@@ -131,7 +132,7 @@ def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | Non
         rows = outlines.rows(name, tree)
         output.write("".join(map(output.to_json if as_json else output.to_line, rows)))
     for problem in found.passed_over + found.unreadable:
-        output.complain(f"{problem.path}: {problem.what}")
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
     if found.unreadable:
         raise click.exceptions.Exit(1)
 
@@ -144,19 +145,34 @@ def emacs() -> None:
     output.write(output.emacs_lines(folder, Path(program).absolute()))
 
 
-def _store(address: str, roots: Sequence[str], inlinetask_min_level: int | None) -> Store:
-    """The roots that were named; else the address's own file, in ORGCTX_ROOT if it lies there."""
+def _store(
+    address: str, roots: Sequence[str], inlinetask_min_level: int | None
+) -> tuple[Store, str]:
+    """Where to look, and the address there.
+
+    The roots that were named; else the address's own file, which is one of ORGCTX_ROOT's notes or
+    stands alone; else ORGCTX_ROOT.
+    """
     if roots:
-        return Store(roots, inlinetask_min_level)
+        return Store(roots, inlinetask_min_level), address
     own = addresses.lone_file(address)
     by_default = [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     if by_default:
-        store = Store(by_default, inlinetask_min_level)
-        if own is None or store.holds(own):
-            return store
+        store = _default_store(by_default, inlinetask_min_level)
+        if own is None:
+            return store, address
+        if path := store.holds(own):
+            return store, path + address[address.index(own) + len(own) :].removesuffix("]]")
     if own is None:
         raise addresses.nowhere(address)
-    return Store.of_file(own, inlinetask_min_level)
+    return Store.of_file(own, inlinetask_min_level), address
+
+
+def _default_store(roots: Sequence[str], inlinetask_min_level: int | None) -> Store:
+    try:
+        return Store(roots, inlinetask_min_level)
+    except OrgctxError as error:
+        raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -165,6 +181,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(arguments, prog_name="orgctx", standalone_mode=False)
     except Exception as error:
         status = _explain(error)
+    except SystemExit:  # click and `output` leave so when nobody reads any more
+        status = output.NOBODY_READS
     except KeyboardInterrupt:
         status = 130
     return status if isinstance(status, int) else 0
@@ -181,9 +199,9 @@ def _explain(error: Exception) -> int:
     elif isinstance(error, OrgctxError):
         output.complain(error.message, error.hint)
         return error.exit_status
-    elif isinstance(error, BrokenPipeError):
-        output.silence()
-        return 141
+    elif isinstance(error, OSError):
+        output.complain(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
+        return 1
     else:
         output.complain(f"this is a bug: {output.place_of(error)}", "please report it")
         return BUG

@@ -9,13 +9,37 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
+from ..errors import OrgctxError
+
+NOBODY_READS = 141
+"""The exit status of a program that wrote to a closed pipe, as a shell reports it."""
+
 
 def write(text: str) -> None:
-    """Write to standard output, line ends and all; a terminal gets no control characters."""
+    """Write to standard output, line ends and all; a terminal gets no control characters.
+
+    Raises: OrgctxError if it cannot be written; SystemExit if nobody reads any more.
+    """
+    if sys.stdout is None:
+        raise OrgctxError("standard output: closed", "give the program somewhere to write")
     if sys.stdout.isatty():
-        text = printable(text, keep="\r\n\t")
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+        lines = text.replace("\r\n", "\n").split("\n")
+        text = "\n".join(printable(line, keep="\t") for line in lines)
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(NOBODY_READS)
+    except OSError as error:
+        _discard_output()
+        hint = "make room, or write elsewhere"
+        raise OrgctxError(f"standard output: {error.strerror}", hint) from error
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -70,8 +94,3 @@ def place_of(error: BaseException) -> str:
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"
-
-
-def silence() -> None:
-    """Nobody reads any more: let the interpreter's last flush go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,11 +12,13 @@ from ..core.model import Shown, View
 from .output import printable
 
 STYLES = {"full": "bold", "cut": "yellow", "skeleton": "dim"}
+UNLIMITED = 100_000
+"""Columns, so that rich cuts no line: a pipe has no width, and a terminal wraps by itself."""
 
 
 def report(view: View) -> None:
     """Print to standard error each node shown, with its tokens, and each omission."""
-    console = Console(file=sys.stderr, soft_wrap=True, highlight=False)
+    console = Console(file=sys.stderr, soft_wrap=True, highlight=False, width=UNLIMITED)
     left_out = {each.node.index: each for each in view.omitted}
     total = f"{view.tokens} of {view.budget} {view.unit}"
     root = Tree(Text(f"{total}, {len(view.shown)} nodes", style="bold"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..core.model import Problem, Tree
@@ -24,10 +26,24 @@ class Outlines:
         self._stores = [_store(path, inlinetask_min_level) for path in paths]
 
     def __iter__(self) -> Iterator[tuple[str, Tree]]:
-        """Raises: Unreadable if a file that was named itself cannot be read."""
+        """Each file's path and outline."""
         for store in self._stores:
-            for tree in store.trees(self.passed_over, self.unreadable):
-                yield os.path.relpath(store.place(tree.path)), tree
+            passed_over: list[Problem] = []
+            unreadable: list[Problem] = []
+            for tree in store.trees(passed_over, unreadable):
+                yield _from_here(store, tree.path), tree
+            self.passed_over += [_named(store, problem) for problem in passed_over]
+            self.unreadable += [_named(store, problem) for problem in unreadable]
+
+
+def _from_here(store: Store, path: str) -> str:
+    """The path from the current folder."""
+    folder = store.roots[0].folder if store.roots else Path()
+    return os.path.relpath(folder / (place_of(path) or path))
+
+
+def _named(store: Store, problem: Problem) -> Problem:
+    return replace(problem, path=_from_here(store, problem.path))
 
 
 def _store(path: str, inlinetask_min_level: int | None) -> Store:
