@@ -178,6 +178,13 @@ def test_a_bad_date_leaves_the_good_one_beside_it(bad: str) -> None:
         assert read(text).faults == faults(1)
 
 
+def test_a_bad_date_in_text_that_names_a_planning_keyword() -> None:
+    """As a first line orgparse reads it, as a later one not."""
+    text = "* x\nDEADLINE: <2024-01-02>\n<2024-13-45> SCHEDULED: <2024-01-02>\n"
+    assert facts(text) == {**NOTHING, "deadline": GOOD, "timestamps": [GOOD]}
+    assert read(text).faults == faults(2)
+
+
 def test_a_bad_date_in_a_headline() -> None:
     text = "** TODO x <2024-13-45> y :t:\nDEADLINE: <2024-01-02>\n"
     assert facts(text) == {**NOTHING, "deadline": GOOD}

@@ -534,7 +534,7 @@ REFUSED: dict[tuple[str, ...], str] = {
     ("focus", "garden.org:0"): "give 1 to",
     ("focus", "garden.org:999"): "give 1 to",
     ("focus", "garden.org::*Bed"): "did you mean garden.org::*Beds",
-    ("focus", "garden.org::Garden/Bed"): "did you mean garden.org::Garden/Beds",
+    ("focus", "garden.org::Garden/Bed"): " garden.org::Garden/Beds",
     ("focus", "garden.org::#none"): "no such node",
     ("focus", "garden.orgs"): "garden.orgs",
     ("focus", ""): "--root",
@@ -589,6 +589,15 @@ def test_what_cannot_be_shown_is_one_line_and_status_1(
     result = run(*arguments)
     check_complaint(result, 1)
     assert says in result.err
+
+
+def test_what_an_editor_left_is_no_near_match(run: Run) -> None:
+    write(".#gardens.org", "")
+    write("gardens.sync-conflict-20240101-101010-AB.org", "")
+    hint = run("focus", "gardens.org").err
+    assert "garden.org" in hint
+    assert ".#" not in hint
+    assert "conflict" not in hint
 
 
 def test_a_file_that_may_not_be_read_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -655,6 +664,24 @@ def test_a_file_that_is_here_is_meant_before_one_of_its_name_in_the_root(
             assert title in run("focus", address).out
     monkeypatch.chdir(org.parent / "else")
     assert b"* outside" in run("focus", "a.org").out
+
+
+LINKED = (
+    *["org/c.org::*see [[id:x][y]]", "org/c.org::see [[id:x][y]]", "org/c.org:1"],
+    *["[[file:org/c.org::*plain]]", "[[file:org/c.org::*plain][a link]]"],
+    *["file:org/c.org:2", "[[file:org/c.org:2]]", "[[org/c.org::plain][a [link]]]"],
+)
+
+
+@pytest.mark.parametrize("address", LINKED)
+@pytest.mark.parametrize("root", ["~/org", ""])
+def test_an_address_means_the_same_with_and_without_the_variable(
+    run: Run, org: Path, monkeypatch: pytest.MonkeyPatch, address: str, root: str
+) -> None:
+    write("org/c.org", "* see [[id:x][y]]\n* plain\n")
+    monkeypatch.setenv("ORGCTX_ROOT", root)
+    line = as_json(run("focus", address, "--format", "json"))["target"]["line"]
+    assert line == (2 if "plain" in address or ":2" in address else 1)
 
 
 def test_a_file_outside_the_variables_root_is_its_own_root(run: Run, org: Path) -> None:

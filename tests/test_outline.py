@@ -316,6 +316,12 @@ def test_b25_the_file_node() -> None:
     assert problems(tree) == []
 
 
+def test_b25_the_title_of_a_file_stands_above_its_headlines() -> None:
+    tree = read("#+title: One\ntext\n#+TITLE:   two \n* H\n#+title: not the file's\n")
+    assert (tree.root.title, tree.settings) == ("One two", (1, 3))
+    assert read("* H\n#+title: not the file's\n").root.title == ""
+
+
 @pytest.mark.parametrize(
     ("above", "line"),
     [("\n", 2), ("\n# comment\n", 3), ("# comment\n\n", 3), (" \n\t\n#\n\n", 5)],

@@ -582,6 +582,15 @@ def test_a_root_inside_another_does_not_double_its_notes(
     assert store.problems() == []
 
 
+@pytest.mark.parametrize("roots", [("n", "n/.private"), ("n/.private", "n")])
+def test_a_root_in_a_hidden_folder_of_another_is_a_root(
+    tmp_path: Path, roots: tuple[str, str]
+) -> None:
+    """A hidden folder is passed over unless somebody names it."""
+    write(tmp_path, {"n/a.org": "* A\n", "n/.private/b.org": "* B\n"})
+    assert sorted(titles(several(tmp_path, *roots)).values()) == [["A"], ["B"]]
+
+
 def test_problems_of_several_roots_name_the_root(tmp_path: Path) -> None:
     write(tmp_path, {"1/n/bad.org": b"\xff", "2/n/bad.org": b"\xff"})
     (tmp_path / "2/n/gone.org").symlink_to("nowhere")

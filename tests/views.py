@@ -116,7 +116,7 @@ def best_by_trying_all(target: Node, budget: int, count: Callable[[str], int]) -
     for step in [None, *steps]:
         if step is not None:
             ledger.take(step)
-        text = render(target.tree.root, ledger)
+        text = render(ledger)
         if count(text) <= budget:
             best = text
     return best

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 _TIMESTAMP = re.compile(r"[<\[][^<>\[\]]*[>\]]")
+_DATED = re.compile(r"[<\[]\d{4}-\d")
+_WELL_FORMED = re.compile(
+    r"[<\[](\d{4})-(\d{2})-(\d{2})(?: +[^]\d\s>+-]+)?(?: +(\d{1,2}:\d{2})(?:--?(\d{1,2}:\d{2}))?)?"
+    r"(?: +(?:\.\+|\+\+|\+|--|-)\d+[hdwmy](?:/\d+[hdwmy])?)* *[>\]]"
+)
+_TIME = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
 _MAY_FAIL = re.compile(r"[<\[:]")
+_LONGEST = 2000
+"""Characters of a line that are read: orgparse's patterns are quadratic in runs of blanks."""
+
+UNREADABLE = "a date or a value that cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,53 +54,90 @@ def read(lines: Sequence[str], todos: Sequence[str], dones: Sequence[str]) -> As
     todos, dones: the file's keywords.
     Returns: Ast; a timestamp or line that cannot be read is blank in it, and a fault.
     """
-    bare = [line.rstrip("\r\n") for line in lines]
-    if (node := _attempt(bare, todos, dones)) is not None:
-        return Ast(node, ())
-    mended, faults = _mend(bare)
-    if (node := _attempt(mended, todos, dones)) is not None:
-        return Ast(node, tuple(faults))
-    return Ast(_attempt(["* "], (), ()), ((0, "an entry that orgparse cannot read"),))
+    entry = [_without_bad_stamps(line.rstrip("\r\n")) for line in lines]
+    faults = {n for n, line in enumerate(lines) if entry[n] != line.rstrip("\r\n")}
+    node = _attempt(entry, todos, dones)
+    for is_readable in (_is_text, _is_property):
+        if node is None:
+            faults |= _mend(entry, is_readable)
+            node = _attempt(entry, todos, dones)
+    if node is None:
+        return Ast(_attempt(["* "], (), ()), ((0, "an entry that orgparse cannot read"),))
+    return Ast(node, tuple((number, UNREADABLE) for number in sorted(faults)))
+
+
+def _without_bad_stamps(line: str) -> str:
+    """The line without timestamps that are none, cut where it gets too long."""
+
+    def keep(stamp: re.Match[str]) -> str:
+        return stamp[0] if not _DATED.match(stamp[0]) or _is_real(stamp[0]) else ""
+
+    return _TIMESTAMP.sub(keep, line[:_LONGEST])
+
+
+def _is_real(stamp: str) -> bool:
+    """Whether Org reads all of a timestamp, and there is such a day and such a time."""
+    if not (match := _WELL_FORMED.fullmatch(stamp)):
+        return False
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    is_day = year > 0 and 1 <= month <= 12 and 1 <= day <= _DAYS[month - 1] + leap
+    return is_day and all(_TIME.fullmatch(time) for time in match.group(4, 5) if time)
 
 
 def _attempt(lines: Sequence[str], todos: Sequence[str], dones: Sequence[str]) -> Any:
-    """orgparse's node, or None: what it raises is not documented, so any exception counts."""
+    """orgparse's node, or None: what it raises is not documented, so any exception counts.
+
+    orgparse takes the line below a headline for planning whatever it begins with; an empty line
+    in between keeps it from that.
+    """
     from orgparse import loadi  # noqa: PLC0415  (only who asks for an entry's AST pays for it)
     from orgparse.node import OrgEnv  # noqa: PLC0415
 
+    has_headline = bool(lines) and _is_headline(lines[0])
+    is_planned = len(lines) > 1 and _PLANNING.match(lines[1])
+    shield = [""] if has_headline and not is_planned else []
     env = OrgEnv(todos=list(todos), dones=list(dones), filename="entry")
     try:
-        loadi(lines, filename="entry", env=env)
-        node = env.nodes[-1]
+        loadi([*lines[:has_headline], *shield, *lines[has_headline:]], filename="entry", env=env)
+        node = env.nodes[has_headline]
         Ast(node, ()).facts()
     except Exception:
         return None
     return node
 
 
-def _mend(lines: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
-    """Leave out what cannot be read, as little as possible, each line judged by itself."""
-    mended, faults = list(lines), []
-    for number, line in enumerate(lines):
-        if _MAY_FAIL.search(line) and not _is_readable(line):
-            mended[number] = _without_bad_dates(line)
-            faults.append((number, "a date or a value that cannot be read"))
-    return mended, faults
+def _mend(lines: list[str], is_readable: Callable[[str], bool]) -> set[int]:
+    """Take out of `lines` what cannot be read, as little as possible.
+
+    Returns: the numbers of the lines that were changed.
+    """
+    bad = {n for n, line in enumerate(lines) if _MAY_FAIL.search(line) and not is_readable(line)}
+    for number in bad:
+        line = lines[number]
+        kept = _TIMESTAMP.sub(lambda stamp: stamp[0] if is_readable(stamp[0]) else "", line)
+        blank = "* " if _is_headline(line) else ""
+        lines[number] = kept if is_readable(kept) else blank
+    return bad
 
 
-def _is_readable(line: str) -> bool:
-    """Whether orgparse reads the line as a headline, as text and as a property."""
-    if line.startswith("*"):
+def _is_text(line: str) -> bool:
+    """Whether orgparse reads the line as a headline, as planning, or as text."""
+    if _is_headline(line):
         return _attempt([line], (), ()) is not None
-    contexts = (["* ", line], ["* ", ":PROPERTIES:", line, ":END:"])
-    return all(_attempt(context, (), ()) is not None for context in contexts)
+    places = (["* ", line], ["* ", "", line])
+    return all(_attempt(place, (), ()) is not None for place in places)
 
 
-def _without_bad_dates(line: str) -> str:
-    kept = _TIMESTAMP.sub(lambda stamp: stamp[0] if _is_readable(stamp[0]) else "", line)
-    if _is_readable(kept):
-        return kept
-    return "* " if line.startswith("*") else ""
+def _is_property(line: str) -> bool:
+    """Whether orgparse reads the line in a property drawer, wherever it sees one."""
+    if _is_headline(line):
+        return True
+    return _attempt(["* ", ":PROPERTIES:", line, ":END:"], (), ()) is not None
+
+
+def _is_headline(line: str) -> bool:
+    return line.startswith("*") and line.lstrip("*").startswith(" ")
 
 
 def _date(date: Any) -> dict[str, Any] | None:

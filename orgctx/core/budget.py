@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from .ledger import Ledger
 from .model import Step
 
-SLACK = 64
-
 
 def longest_prefix(
     spine: Sequence[Step], steps: Iterable[Step], ledger: Ledger, budget: int
@@ -32,6 +30,6 @@ def longest_prefix(
         least = min(least, ledger.total)
         if ledger.total <= budget:
             best = len(taken)
-        elif ledger.total - ledger.marks - SLACK > max(budget, least):
+        elif ledger.least > max(budget, least):
             break
     return taken[:best], least

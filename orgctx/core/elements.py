@@ -86,7 +86,7 @@ def _fences(lines: Sequence[str]) -> tuple[list[tuple[int, str]], dict[str, list
 
 def _fence(line: str) -> Iterator[tuple[str, bool]]:
     """(kind, whether it opens) of a line, if it is a fence at all."""
-    if "\\end{" in line and (end := _LATEX_END.search(line)):
+    if "\\" in line and (end := _LATEX_END.search(line)):
         yield "\\" + end[1].lower(), False
     elif line.lstrip(" \t")[:1] in ("#", ":", "\\") and (fence := _FENCE.match(line)):
         name = fence.lastgroup or ""

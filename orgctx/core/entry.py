@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from .elements import Element, elements
 from .model import Node
@@ -71,40 +72,63 @@ class Entry:
         return tuple(sorted(more, key=lambda i: self.pieces[i].is_drawer))
 
     @cached_property
-    def _texts(self) -> int:
+    def texts(self) -> int:
+        """How many of these are text: the states up to this one have a cut."""
         return sum(not self.pieces[i].is_drawer for i in self.order)
 
     @cached_property
-    def _breaks(self) -> list[int]:
-        return [i for i, piece in enumerate(self.pieces) if piece.breaks]
+    def breaks(self) -> tuple[int, ...]:
+        """The pieces that end a run of lines left out: a skeleton shows something of them."""
+        return tuple(i for i, piece in enumerate(self.pieces) if piece.breaks)
 
     @cached_property
     def _hidden_before(self) -> list[int]:
-        total, sums = 0, [0]
-        for piece in self.pieces:
-            total += piece.hidden_lines
-            sums.append(total)
-        return sums
+        return list(accumulate((piece.hidden_lines for piece in self.pieces), initial=0))
+
+    def speaks(self, state: int) -> bool:
+        """Whether lines left out are announced: of the target always, of others with some text."""
+        return state > 0 or self.is_target
+
+    def cut(self, state: int) -> int:
+        """The last text piece that is whole in `state`, at most `texts`; -1 if none is."""
+        return self.order[state - 1] if state else -1
 
     def runs(self, state: int) -> Iterator[Run]:
-        """The runs of lines left out in `state`, in document order; none for a bare skeleton."""
-        if not state and not self.is_target:
+        """The runs of lines left out in `state`, in document order."""
+        if not self.speaks(state):
             return
-        cut = self.order[state - 1] if 0 < state <= self._texts else -1 if not state else None
-        end = len(self.pieces) if cut is None else cut
-        drawers = (i for i in self.order[max(state, self._texts) :] if i < end)
-        for first, last in _neighbours(drawers, self.pieces):
-            yield from self._run(first, last + 1, ())
-        if cut is not None:
-            yield from self._tail(cut)
+        if state > self.texts:
+            yield from self._drawer_runs(self.order[state:])
+        else:
+            cut = self.cut(state)
+            yield from self._drawer_runs(i for i in self.order[self.texts :] if i < cut)
+            yield from self.run_behind_cut(state)
+            for at in self.breaks[bisect_right(self.breaks, cut) :]:
+                yield from self.run_behind_break(at)
 
-    def _tail(self, cut: int) -> Iterator[Run]:
-        """Everything behind piece `cut` is left out, but for what a skeleton shows."""
-        stops = [*self._breaks[bisect_right(self._breaks, cut) :], len(self.pieces)]
-        first, closing = cut + 1, self.pieces[cut].closing if cut >= 0 else ()
-        for stop in stops:
-            yield from self._run(first, stop, closing)
-            first, closing = stop, ()
+    def runs_passed(self, state: int) -> Iterator[Run]:
+        """Those between the cut of `state`, from 1 to `texts`, and the cut before it."""
+        drawers = self.order[self.texts :]
+        first, stop = (bisect_right(drawers, self.cut(each)) for each in (state - 1, state))
+        return self._drawer_runs(drawers[first:stop])
+
+    def run_behind_cut(self, state: int) -> Iterator[Run]:
+        """The one from the cut of `state` to the next piece of which something is shown, if any."""
+        cut = self.cut(state)
+        closing = self.pieces[cut].closing if state else ()
+        return self._run(cut + 1, self._next_break(cut), closing)
+
+    def run_behind_break(self, at: int) -> Iterator[Run]:
+        """The one that begins with what a skeleton does not show of piece `at`, if any."""
+        return self._run(at, self._next_break(at), ())
+
+    def _next_break(self, piece: int) -> int:
+        at = bisect_right(self.breaks, piece)
+        return self.breaks[at] if at < len(self.breaks) else len(self.pieces)
+
+    def _drawer_runs(self, drawers: Iterable[int]) -> Iterator[Run]:
+        for first, last in _neighbours(drawers):
+            yield from self._run(first, last + 1, ())
 
     def _run(self, first: int, stop: int, closing: tuple[str, ...]) -> Iterator[Run]:
         lines = self._hidden_before[stop] - self._hidden_before[first] - len(closing)
@@ -129,16 +153,15 @@ class Entry:
         return sum(run.lines for run in self.runs(state))
 
 
-def _neighbours(indices: Iterator[int], pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    """Join indices of adjacent pieces to (first, last)."""
+def _neighbours(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Join adjacent numbers to (first, last)."""
     first = last = -2
     for index in indices:
-        if index == last + 1 and not pieces[index].breaks:
-            last = index
-            continue
-        if last >= 0:
-            yield first, last
-        first = last = index
+        if index != last + 1:
+            if last >= 0:
+                yield first, last
+            first = index
+        last = index
     if last >= 0:
         yield first, last
 
@@ -159,14 +182,15 @@ def entry(node: Node, ids: Ids, is_target: bool = False) -> Entry:
     blocks = elements(lines)
     starts = _starts(lines, blocks)
     spans = list(zip(starts, [*starts[1:], len(lines)], strict=True))
-    closing = _closing(lines, blocks, [stop - 1 for _, stop in spans])
-    drawers = _movable(blocks, node, lines)
-    reduced = _reduced(node, lines, ids)
+    drawers = _movable(blocks, spans, node)
+    reduced = _reduced(node, lines, blocks, ids)
+    cuttable = [each for each in blocks if not each.is_drawer and each.last not in reduced]
+    closing = _closing(lines, cuttable, [stop - 1 for _, stop in spans])
     pieces = [
-        _piece(lines, span, reduced, ends, span[0] in drawers and not _ends(blocks, span))
+        _piece(lines, span, reduced, ends, span[0] in drawers)
         for span, ends in zip(spans, closing, strict=True)
     ]
-    return Entry(node, (*pieces, *_settings_from_below(node)), is_target, True)
+    return Entry(node, (*pieces, *_settings_below(node)), is_target, True)
 
 
 def skeleton(node: Node, ids: Ids) -> Entry:
@@ -246,38 +270,53 @@ def _closing(
 ) -> Iterator[tuple[str, ...]]:
     """For each last line of a piece, the end lines of the blocks that are open behind it."""
     opened: list[Element] = []
-    ahead = iter([*(block for block in blocks if not block.is_drawer), None])
+    ahead = iter([*blocks, None])
     block = next(ahead)
     for end in ends:
         while block is not None and block.first <= end:
             opened.append(block)
             block = next(ahead)
         opened = [each for each in opened if each.last > end]
-        yield tuple(lines[each.last] for each in reversed(opened) if each.kind[0] != "\\")
+        yield tuple(lines[each.last] for each in reversed(opened))
 
 
-def _movable(blocks: Sequence[Element], node: Node, lines: Sequence[str]) -> set[int]:
-    """First lines of the drawers that give way to text: all but the property drawer."""
+def _movable(blocks: Sequence[Element], spans: Sequence[tuple[int, int]], node: Node) -> set[int]:
+    """First lines of the drawers that give way to text: all but the property drawer.
+
+    Nor one with which the end of a block around it comes into view.
+    """
     own = node.drawer[0] - _first_line(node) if node.drawer else -1
-    return {block.first for block in blocks if block.is_drawer and block.first != own}
+    first_of = {block.last: block.first for block in blocks if not block.is_drawer}
+    ends = {
+        start
+        for start, stop in spans
+        for line in range(start, stop)
+        if first_of.get(line, start) < start
+    }
+    return {block.first for block in blocks if block.is_drawer} - ends - {own}
 
 
-def _ends(blocks: Sequence[Element], span: tuple[int, int]) -> bool:
-    """Whether a block ends in this span: such a piece cannot come later than its block."""
-    return any(span[0] <= block.last < span[1] for block in blocks if not block.is_drawer)
-
-
-def _reduced(node: Node, lines: Sequence[str], ids: Ids) -> dict[int, str]:
+def _reduced(
+    node: Node, lines: Sequence[str], blocks: Sequence[Element], ids: Ids
+) -> dict[int, str]:
     """What a skeleton shows, by the line it begins at: headline, ID drawer, file keywords."""
     first = _first_line(node)
     shown = {0: lines[0]}
     if not node.level:
-        inside = (line - first for line in node.tree.settings if line <= node.last_line)
-        shown.update((line, lines[line]) for line in inside)
+        keywords = [line - first for line in node.tree.settings if line <= node.last_line]
+        shown.update((line, lines[line]) for line in (*keywords, *_edges(blocks, keywords)))
     if node.drawer:
         start, stop = node.drawer[0] - first, node.drawer[1] - first + 1
         shown[start] = _id_drawer(node, lines[start:stop], ids)
     return shown
+
+
+def _edges(blocks: Sequence[Element], lines: Sequence[int]) -> Iterator[int]:
+    """First and last line of the blocks and drawers around any of `lines`, which are in order."""
+    for block in blocks:
+        at = bisect_right(lines, block.first)
+        if at < len(lines) and lines[at] < block.last:
+            yield from (block.first, block.last)
 
 
 def _piece(
@@ -307,7 +346,7 @@ def _id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:
     return drawer[0] + line + drawer[-1]
 
 
-def _settings_from_below(node: Node) -> list[Piece]:
+def _settings_below(node: Node) -> list[Piece]:
     """Keyword lines that stand in other entries: Org reads them for the whole file."""
     below = [line for line in node.tree.settings if line > node.last_line]
     if node.level or not below:

@@ -11,19 +11,19 @@ from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
 
-from .elements import elements
+from .elements import Element, elements
 from .model import Node, Nodes, Problem, Tree
 
 _SPACE = "\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000"
-_EOL = r"[ \t]*\r?"
+_EOL = r"[ \t]*+\r?"
 _HEADLINE = re.compile(r"\n(\*+) ([^\n]*)")
 _PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):[^\n]*\n", re.IGNORECASE)
 _DRAWER = re.compile(
-    rf"[ \t]*:PROPERTIES:{_EOL}\n((?:[ \t]*:[^{_SPACE}]+:(?: [^\n]*)?{_EOL}\n)*?)"
-    rf"[ \t]*:END:{_EOL}(?:\n|\Z)",
+    rf"[ \t]*+:PROPERTIES:{_EOL}\n((?:[ \t]*+:[^{_SPACE}]+:(?: [^\n]*+|{_EOL})\n)*?)"
+    rf"[ \t]*+:END:{_EOL}(?:\n|\Z)",
     re.IGNORECASE,
 )
-_PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*?){_EOL}\n")
+_PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*)\n")
 _DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
 _ABOVE_FILE_DRAWER = re.compile(r"(?:[ \t]*(?:#(?: [^\n]*)?)?\r?\n)*")
 _SETTING = re.compile(
@@ -135,6 +135,7 @@ def _newline(text: str) -> str:
 
 def _settings(scan: _Scan) -> Iterator[_Setting]:
     """The keyword lines that count: a title in the zeroth section, the others anywhere."""
+    known, verbatim = -1, list[Element]()
     for match in _SETTING.finditer(scan.text):
         start = scan.text.rfind("\n", 0, match.start()) + 1
         index = bisect_right(scan.starts, match.start(), hi=len(scan.starts) - 1) - 1
@@ -143,14 +144,22 @@ def _settings(scan: _Scan) -> Iterator[_Setting]:
             continue
         if match[2][:1] not in (" ", "\t") and ":" in (match[2].split() or [""])[0]:
             continue
+        if index != known:
+            known, verbatim = index, _verbatim(scan.lines(index))
         within = scan.text.count("\n", scan.starts[index], start)
-        if not _is_verbatim(scan.lines(index), within):
+        if not _stands_in(verbatim, within):
             yield _Setting(scan.first_lines[index] + within, key, match[2].strip(" \t\r"))
 
 
-def _is_verbatim(lines: Sequence[str], number: int) -> bool:
-    """Whether line `number`, 0-based, stands in a block in which Org reads nothing."""
-    return any(block.is_verbatim and block.first < number < block.last for block in elements(lines))
+def _verbatim(lines: Sequence[str]) -> list[Element]:
+    """The blocks in which Org reads nothing; none is inside another."""
+    return [block for block in elements(lines) if block.is_verbatim]
+
+
+def _stands_in(blocks: Sequence[Element], line: int) -> bool:
+    """Whether a line, 0-based, is inside one of `blocks`, which are in order and apart."""
+    at = bisect_right(blocks, line, key=attrgetter("first")) - 1
+    return at >= 0 and blocks[at].first < line < blocks[at].last
 
 
 def _keywords(settings: Sequence[_Setting]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -197,7 +206,7 @@ def _node(tree: Tree, scan: _Scan, index: int, line: _Line) -> Node:
         priority=line.priority,
         is_commented=line.is_commented,
         tags=line.tags,
-        properties=tuple(_PROPERTY.findall(drawer[1])) if drawer else (),
+        properties=_properties(drawer[1]) if drawer else (),
         drawer=_drawer_lines(scan.text, start, first, drawer) if drawer else None,
     )
 
@@ -265,6 +274,10 @@ def _file_drawer(text: str) -> re.Match[str] | None:
     return _DRAWER.match(text, above.end() if above else 0)
 
 
+def _properties(lines: str) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value.rstrip(" \t\r")) for key, value in _PROPERTY.findall(lines))
+
+
 def _drawer_lines(text: str, start: int, first: int, drawer: re.Match[str]) -> tuple[int, int]:
     """The drawer's first and last line. start, first: of its entry, in characters and lines."""
     first += text.count("\n", start, drawer.start())
@@ -272,24 +285,32 @@ def _drawer_lines(text: str, start: int, first: int, drawer: re.Match[str]) -> t
 
 
 def problems(tree: Tree) -> list[Problem]:
-    """What looks like a property drawer and is none, and drawers with more than one ID.
+    """What looks like a property drawer and is none, and other drawers that deserve a word.
 
     Returns: in the order of lines, without a word of the note's text.
     """
-    text, found = tree.text, list[Problem]()
-    for match in _DRAWER_START.finditer(text):
-        start = text.rfind("\n", 0, match.start()) + 1
+    found: list[Problem] = []
+    known, verbatim = -1, list[Element]()
+    for match in _DRAWER_START.finditer(tree.text):
+        start = tree.text.rfind("\n", 0, match.start()) + 1
         node = tree.nodes[bisect_right(tree.nodes, start, key=attrgetter("start")) - 1]
-        if start < node.end and not text[start : match.start()].strip(" \t"):
-            line = node.first_line + text.count("\n", node.start, start)
-            found += [Problem(tree.path, line, what) for what in _faults(node, line)]
+        if start >= node.end or tree.text[start : match.start()].strip(" \t"):
+            continue
+        within = tree.text.count("\n", node.start, start)
+        line = node.first_line + within
+        if node.drawer and line == node.drawer[0]:
+            found += [Problem(tree.path, line, what) for what in _oddities(node, within)]
+            continue
+        if node.index != known:
+            known, verbatim = node.index, _verbatim(node.text.split("\n"))
+        if not _stands_in(verbatim, within):
+            found.append(Problem(tree.path, line, "a property drawer out of place or not whole"))
     return found
 
 
-def _faults(node: Node, line: int) -> Iterator[str]:
-    """What is wrong with a drawer of properties that begins at `line` of the file."""
-    if node.drawer and line == node.drawer[0]:
-        if len(node.ids) > 1:
-            yield "more than one ID in a property drawer"
-    elif not _is_verbatim(node.text.split("\n"), line - node.first_line):
-        yield "a property drawer out of place or not whole"
+def _oddities(node: Node, above: int) -> Iterator[str]:
+    """What is odd about a property drawer that has `above` lines of its entry above it."""
+    if len(node.ids) > 1:
+        yield "more than one ID in a property drawer"
+    if not node.level and any(not line.strip() for line in node.lines[:above]):
+        yield "a blank line above the file's drawer, for which some versions of Org do not see it"

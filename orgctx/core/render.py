@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from .entry import omitted
 from .ledger import Ledger
 from .model import Node
 
 
-def render(root: Node, ledger: Ledger) -> str:
-    """Write the shown nodes of one file as an Org document.
+def render(ledger: Ledger) -> str:
+    """Write the nodes that a ledger shows as an Org document.
 
-    root: the file node, shown. ledger: which nodes are shown, and how much of each.
+    ledger: the file node is among them.
     Returns: the source's own lines in the source's order, with the file's line ends; a mark for
         what a node announces stands behind its last shown child, or behind its own text.
     """
     parts: list[str] = []
     opened: list[Node] = []
-
-    def close() -> None:
-        node = opened.pop()
-        if count := ledger.announced(node):
-            parts.append(omitted(count, "headline", node.tree.newline))
-
     for index in sorted(ledger.shown):
-        node = root.tree.nodes[index]
+        node = ledger.target.tree.nodes[index]
         while opened and opened[-1].end_index <= index:
-            close()
+            parts.append(ledger.mark(opened.pop()))
         opened.append(node)
         parts.append(ledger.priced(node).entry.text(ledger.shown[index]))
-    while opened:
-        close()
-    return "".join(parts)
+    return "".join(parts) + "".join(ledger.mark(node) for node in reversed(opened))

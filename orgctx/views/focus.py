@@ -61,7 +61,7 @@ def focus(
         raise _too_small(budget, least, unit, address)
     ledger = ledger.replay(kept)
     return View(
-        text=render(target.tree.root, ledger),
+        text=render(ledger),
         tokens=ledger.total,
         budget=budget,
         unit=unit,
@@ -164,7 +164,7 @@ def _shown(kept: Sequence[Step], ledger: Ledger, names: Names) -> tuple[Shown, .
             line=step.node.first_line,
             level=step.node.level,
             detail=_detail(step.node, ledger),
-            tokens=ledger.cost(step.node)[0],
+            tokens=ledger.cost(step.node),
             relation=step.relation,
             interest=step.interest,
             node=step.node,
