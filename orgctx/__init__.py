@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from .errors import (
     Ambiguous,
     BadArgument,
@@ -15,7 +13,7 @@ from .errors import (
 )
 from .surfaces.api import Memex, open_memex
 
-__version__ = version("orgctx")
+__version__ = "0.1.0"
 
 __all__ = [
     "Ambiguous",

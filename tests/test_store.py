@@ -118,11 +118,12 @@ def test_a_link_that_the_system_cannot_follow_stops_nothing(
     assert [problem.path for problem in store.problems()] == [name] * name.endswith(".org")
 
 
-def test_a_note_behind_a_link_is_served_or_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [".git/annex/key", ".git/a.org", "a.txt"])
+def test_a_note_behind_a_link_is_served_or_reported(tmp_path: Path, target: str) -> None:
     """git-annex keeps files so: a link into a hidden folder, which is not walked."""
-    root = write(tmp_path, {".git/annex/key": "* annexed\n"})
-    (root / "a.org").symlink_to(".git/annex/key")
-    store = Store([root])
+    write(tmp_path, {target: "* linked\n"})
+    (tmp_path / "a.org").symlink_to(target)
+    store = Store([tmp_path])
     assert titles(store) or [problem.path for problem in store.problems()] == ["a.org"]
 
 
@@ -369,6 +370,7 @@ NOT_TEXT = {
     "UTF-32": "* café\n".encode("utf-32"),
     "half a character": "* café".encode()[:-1],
     "surrogate": b"* \xed\xa0\x80\n",
+    "comes back otherwise": b"# -*- coding: raw_unicode_escape -*-\n* caf\xe9 \\u0041\n",
     "mark and latin-1": b"\xef\xbb\xbf* caf\xe9\n",
 }
 
@@ -619,6 +621,14 @@ def test_small_and_odd_files_are_notes(tmp_path: Path, content: str) -> None:
     assert text_of(store, "a.org") == content
     assert store.problems() == []
     assert open_memex(tmp_path).focus("a.org").shown[0].node.level == 0
+
+
+def test_a_link_is_read_only_where_that_is_allowed(tmp_path: Path) -> None:
+    write(tmp_path, {"a.org": "* A\n"})
+    (tmp_path / "link.org").symlink_to("a.org")
+    assert files.read(tmp_path / "link.org", "link.org", is_link_allowed=True) == b"* A\n"
+    with pytest.raises(Unreadable):
+        files.read(tmp_path / "link.org", "link.org")
 
 
 def test_reading_says_what_the_system_says(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ _WELL_FORMED = re.compile(
     r"[<\[](\d{4})-(\d{2})-(\d{2})(?: +[^]\d\s>+-]+)?(?: +(\d{1,2}:\d{2})(?:--?(\d{1,2}:\d{2}))?)?"
     r"(?: +(?:\.\+|\+\+|\+|--|-)\d+[hdwmy](?:/\d+[hdwmy])?)* *[>\]]"
 )
+_BEGINNING = re.compile(r"[<\[]\d{4}-\d{2}-\d{2}(?: +[^]\d\s>+-]+)?(?: +\d{1,2}:\d{2})?")
 _TIME = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
@@ -70,7 +71,11 @@ def _without_bad_stamps(line: str) -> str:
     """The line without timestamps that are none, cut where it gets too long."""
 
     def keep(stamp: re.Match[str]) -> str:
-        return stamp[0] if not _DATED.match(stamp[0]) or _is_real(stamp[0]) else ""
+        if not _DATED.match(stamp[0]) or _is_real(stamp[0]):
+            return stamp[0]
+        begun = _BEGINNING.match(stamp[0])
+        what_org_reads = begun[0] + stamp[0][-1] if begun else ""
+        return what_org_reads if _is_real(what_org_reads) else ""
 
     return _TIMESTAMP.sub(keep, line[:_LONGEST])
 

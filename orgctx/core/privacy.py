@@ -44,8 +44,11 @@ def _without(tree: Tree, kept: list[Node]) -> Tree:
 
     def read(at: int) -> Node:
         node = kept[at]
+        is_whole = node.level > 0 or ends[at] > 0
         return replace(
             node,
+            properties=node.properties if is_whole else (),
+            drawer=node.drawer if is_whole else None,
             tree=concealed,
             index=at,
             parent_index=bisect_left(places, node.parent_index) if node.level else -1,

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import cached_property
+from itertools import pairwise
 from operator import attrgetter
 from unicodedata import normalize
 
@@ -16,6 +19,7 @@ from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .store import Store, place_of
 
 MIN_PREFIX = 6
+SHORT_ID = 8
 CANDIDATES = 10
 TITLE_LENGTH = 60
 
@@ -75,41 +79,96 @@ def _unlinked(address: str) -> str:
     return address.removeprefix("file:")
 
 
-def address_of(node: Node, is_unique: Callable[[str], bool], is_file: Callable[[str], bool]) -> str:
-    """The shortest stable address of a node that leads back to it and to no other.
+class Names:
+    """Addresses and IDs as one answer uses them: the memex is read for them once, if at all."""
 
-    is_unique: whether no other node of the memex has this ID.
-    is_file: whether a file of the memex has this very name, which would win.
-    Returns: its ID if it has a unique one, else CUSTOM_ID, outline path or position.
-    """
-    if node.id and is_unique(node.id) and not is_file(f"id:{node.id}"):
-        return f"id:{node.id}"
-    if not node.level:
-        return node.path
-    names = _in_file_names(node)
-    return next(each for each in names if _is_plain(each, node.path, is_file))
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._outline_paths: dict[Node, str] = {}
+        self._titles: dict[Node, Counter[str]] = {}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return dict(self.store.ids())
+
+    @cached_property
+    def _sorted_ids(self) -> list[str]:
+        return sorted(self._ids)
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(self.store.paths)
+
+    @cached_property
+    def _custom_ids(self) -> Counter[tuple[str, str | None]]:
+        trees = self.store.trees()
+        return Counter((tree.path, node.custom_id) for tree in trees for node in tree.nodes)
+
+    def address(self, node: Node) -> str:
+        """The shortest stable address of a node that leads back to it and to no other.
+
+        Returns: its ID if it has one that no other node has, else CUSTOM_ID, outline path or
+            position; none that would be read as the name of another file.
+        """
+        if node.id and self._ids.get(node.id) == 1 and f"id:{node.id}" not in self._paths:
+            return f"id:{node.id}"
+        if not node.level:
+            return node.path
+        return next(each for each in self._in_file(node) if self._is_plain(each, node.path))
+
+    def _in_file(self, node: Node) -> Iterator[str]:
+        """Addresses by file, the most stable first."""
+        if node.custom_id and self._custom_ids[node.path, node.custom_id] == 1:
+            yield f"{node.path}::#{node.custom_id}"
+        if (path := self._outline_path(node)) and path[0] not in "*#":
+            yield f"{node.path}::{path}"
+        yield f"{node.path}:{node.first_line}"
+        yield f"{node.path}:0{node.first_line}"
+
+    def _is_plain(self, address: str, path: str) -> bool:
+        """Whether the first file that the address is read as beginning with is `path`."""
+        return next((file for file in _files(address) if file in self._paths), path) == path
+
+    def _outline_path(self, node: Node) -> str:
+        """The outline path of a node, or "" if a title on it is empty or not the only one there."""
+        path = ""
+        for above, each in pairwise((*node.ancestors, node)):
+            if each not in self._outline_paths:
+                is_one = self._count_of(each.title, above) == 1
+                is_led_to = is_one and (path or not above.level)
+                self._outline_paths[each] = f"{path}/{_step(each)}"[not path :] if is_led_to else ""
+            path = self._outline_paths[each]
+        return path
+
+    def _count_of(self, title: str, parent: Node) -> int:
+        """How many children of `parent` have a title; 0 for none."""
+        if parent not in self._titles:
+            self._titles[parent] = Counter(_plain(child.title) for child in parent.children)
+        return self._titles[parent][_plain(title)] if _plain(title) else 0
+
+    def short_id(self, id_: str) -> str:
+        """The shortest prefix, of 8 characters or more, that no other ID begins with."""
+        ids = self._sorted_ids
+        place = bisect_left(ids, id_)
+        others = ids[max(place - 1, 0) : place] + ids[place + 1 : place + 2]
+        shared = max((_shared(id_, other) for other in others), default=0)
+        return id_[: max(SHORT_ID, shared + 1)]
 
 
-def _is_plain(address: str, path: str, is_file: Callable[[str], bool]) -> bool:
-    """Whether the first file that the address is read as beginning with is `path`."""
-    return next((file for file in _files(address) if is_file(file)), path) == path
-
-
-def _in_file_names(node: Node) -> Iterator[str]:
-    """Addresses by file, the most stable first."""
-    if node.custom_id and len(list(_custom_ids(node.tree, node.custom_id))) == 1:
-        yield f"{node.path}::#{node.custom_id}"
-    path = outline_path(node)
-    if path and path[0] not in "*#" and _by_path(node.tree, path) == [node]:
-        yield f"{node.path}::{path}"
-    yield f"{node.path}:{node.first_line}"
-    yield f"{node.path}:0{node.first_line}"
+def _shared(one: str, other: str) -> int:
+    """How many characters two IDs have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def outline_path(node: Node) -> str:
     """The titles from the outermost headline down, joined by slashes; a slash inside is `\\/`."""
-    titles = [_COOKIE.sub("", above.title).strip() for above in (*node.ancestors[1:], node)]
-    return "/".join(title.replace("/", r"\/") for title in titles)
+    return "/".join(map(_step, (*node.ancestors[1:], node)))
+
+
+def _step(node: Node) -> str:
+    """A title as a step of an outline path, without the cookies that count what is done."""
+    return _COOKIE.sub("", node.title).strip().replace("/", r"\/")
 
 
 def looks_like_file(address: str) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from os import PathLike, fspath
 
+from ..core.lens import BACKGROUND
 from ..core.model import Node, Problem, View
 from ..store.address import resolve
 from ..store.store import Store
+from ..tokens import DEFAULT_ENCODING
 from ..views.focus import BUDGET, focus
 
 
@@ -23,16 +25,19 @@ class Memex:
         budget: int = BUDGET,
         *,
         unit: str = "tokens",
-        encoding: str = "o200k_base",
+        encoding: str = DEFAULT_ENCODING,
         lens: str = "foveal",
         ids: str = "full",
-        background: int = 24,
+        background: int = BACKGROUND,
     ) -> View:
         """Show one node in its context within a budget; see `orgctx.views.focus.focus`."""
         return focus(self._store, address, budget, unit, encoding, lens, ids, background)
 
     def node(self, address: str) -> Node:
-        """The node at `address`, any form. Raises: NotFound, Ambiguous, OutsideRoot, Unreadable."""
+        """The node at `address`, any form.
+
+        Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument.
+        """
         return resolve(self._store, address)
 
     def problems(self) -> list[Problem]:

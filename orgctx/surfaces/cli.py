@@ -16,7 +16,7 @@ from ..core.lens import BACKGROUND
 from ..errors import OrgctxError
 from ..store import address as addresses
 from ..store.store import Store
-from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS
+from ..tokens import ENCODINGS, UNITS
 from ..views import focus as focusing
 from ..views import outlines
 from . import output
@@ -60,8 +60,7 @@ def _option(*names: str, **settings: Any) -> Callable[..., Any]:
 
 
 def _choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
-    default = DEFAULT_ENCODING if name == "--encoding" else choices[0]
-    return _option(name, type=click.Choice(choices), default=default, help=text)
+    return _option(name, type=click.Choice(choices), default=choices[0], help=text)
 
 
 _inlinetasks = _option(

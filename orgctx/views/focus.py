@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 from ..core import lens as lenses
@@ -16,14 +14,13 @@ from ..core.model import Detail, Node, Omission, Problem, Relation, Shown, Step,
 from ..core.outline import problems
 from ..core.render import render
 from ..errors import BadArgument, BudgetTooSmall
-from ..store.address import address_of, resolve
+from ..store.address import Names, resolve
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING, UNITS, counter
 
 BUDGET = 4000
 LENSES = ("foveal",)
 IDS = ("full", "short", "none")
-SHORT_ID = 8
 PROBLEMS = 20
 
 
@@ -54,7 +51,7 @@ def focus(
     count = counter(_choose("unit", unit, UNITS), encoding)
     target = resolve(store, address)
     names = Names(store)
-    ledger = Ledger(_opener(target, names.shown_ids(ids)), count, target)
+    ledger = Ledger(_opener(target, _shown_ids(ids, names)), count, target)
     steps = lenses.foveal(target, _scaled(ledger.pieces, unit), background)
     kept, least = longest_prefix(lenses.spine(target), steps, ledger, budget)
     if not kept:
@@ -69,7 +66,7 @@ def focus(
         target=names.address(target),
         shown=_shown(kept, ledger, names),
         omitted=_omitted(ledger, names),
-        problems=_problems(target),
+        problems=_first(problems(target.tree)),
     )
 
 
@@ -105,6 +102,12 @@ def _opener(target: Node, ids: Ids) -> Callable[[Node], Entry]:
     return open_entry
 
 
+def _shown_ids(ids: str, names: Names) -> Ids:
+    """What a skeleton shows of an ID."""
+    shown: dict[str, Ids] = {"full": str, "short": names.short_id, "none": None}
+    return shown[ids]
+
+
 def _too_small(budget: int, needed: int, unit: str, address: str) -> BudgetTooSmall:
     return BudgetTooSmall(
         f"{address}: a budget of {budget} {unit} is below the {needed} that its headline and "
@@ -113,46 +116,6 @@ def _too_small(budget: int, needed: int, unit: str, address: str) -> BudgetTooSm
         f"give a budget of {needed} or more",
         address,
     )
-
-
-class Names:
-    """Addresses and IDs as one answer uses them: the memex is read for them once, if at all."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-
-    @cached_property
-    def _ids(self) -> dict[str, int]:
-        return dict(self.store.ids())
-
-    @cached_property
-    def _paths(self) -> frozenset[str]:
-        return frozenset(self.store.paths)
-
-    @cached_property
-    def _sorted(self) -> list[str]:
-        return sorted(self._ids)
-
-    def address(self, node: Node) -> str:
-        """An address that leads back to this node and to no other."""
-        return address_of(node, lambda id_: self._ids.get(id_) == 1, self._paths.__contains__)
-
-    def shown_ids(self, ids: str) -> Ids:
-        """What a skeleton shows of an ID."""
-        return {"full": lambda id_: id_, "short": self._short, "none": None}[ids]
-
-    def _short(self, id_: str) -> str:
-        """The shortest prefix, of 8 characters or more, that no other ID begins with."""
-        place = bisect_left(self._sorted, id_)
-        others = self._sorted[max(place - 1, 0) : place] + self._sorted[place + 1 : place + 2]
-        shared = max((_shared(id_, other) for other in others), default=0)
-        return id_[: max(SHORT_ID, shared + 1)]
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two IDs have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _shown(kept: Sequence[Step], ledger: Ledger, names: Names) -> tuple[Shown, ...]:
@@ -191,14 +154,17 @@ def _omitted(ledger: Ledger, names: Names) -> tuple[Omission, ...]:
     return tuple(found)
 
 
-def _problems(target: Node) -> tuple[Problem, ...]:
-    """What is wrong in the file shown, and what orgparse could not read of the target."""
-    faults = [
+def _faults(target: Node) -> list[Problem]:
+    """What orgparse could not read of the target."""
+    return [
         Problem(target.path, target.first_line + line, what) for line, what in target.ast.faults
     ]
-    found = [*faults, *problems(target.tree)]
+
+
+def _first(found: list[Problem]) -> tuple[Problem, ...]:
+    """No more problems than an answer should carry."""
     rest = len(found) - PROBLEMS
-    more = [Problem(target.path, 0, f"and {rest} more")] if rest > 0 else []
+    more = [Problem(found[0].path, 0, f"and {rest} more")] if rest > 0 else []
     return (*found[:PROBLEMS], *more)
 
 
@@ -235,7 +201,8 @@ def to_data(view: View) -> dict[str, Any]:
             for each in view.omitted
         ],
         "problems": [
-            {"path": each.path, "line": each.line, "what": each.what} for each in view.problems
+            {"path": each.path, "line": each.line, "what": each.what}
+            for each in _first([*_faults(target), *view.problems])
         ],
     }
 
