@@ -320,7 +320,12 @@ class View:
     target: str
     shown: tuple[Shown, ...]
     omitted: tuple[Omission, ...]
-    problems: tuple[Problem, ...]
+    find_problems: Callable[[], tuple[Problem, ...]] = field(repr=False, compare=False)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What Org would not read of the file shown, and orgparse not of the target."""
+        return self.find_problems()
 
     def report(self) -> list[dict[str, Any]]:
         """Everything that was left out, as data.

@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
+from .files import is_note
 from .store import Store, place_of
 
 MIN_PREFIX = 6
@@ -38,7 +39,7 @@ def resolve(store: Store, address: str) -> Node:
     """
     if not isinstance(address, str):
         raise BadArgument(f"address {address!r}: give a text", where="address")
-    plain = _unlinked(address)
+    plain = unlinked(address)
     found = _by_file(store, address) or (_by_file(store, plain) if plain != address else None)
     return found or _anywhere(store, plain)
 
@@ -72,7 +73,7 @@ def _anywhere(store: Store, address: str) -> Node:
     return _by_id(store, address)
 
 
-def _unlinked(address: str) -> str:
+def unlinked(address: str) -> str:
     """What an Org link points to: `[[file:a.org::*B][b]]` is `a.org::*B`."""
     if address.startswith("[[") and address.endswith("]]"):
         address = address[2:-2].partition("][")[0]
@@ -110,7 +111,7 @@ class Names:
         Returns: its ID if it has one that no other node has, else CUSTOM_ID, outline path or
             position; none that would be read as the name of another file.
         """
-        if node.id and self._ids.get(node.id) == 1 and f"id:{node.id}" not in self._paths:
+        if node.id and self._ids.get(node.id) == 1 and self._is_plain(f"id:{node.id}", ""):
             return f"id:{node.id}"
         if not node.level:
             return node.path
@@ -135,8 +136,9 @@ class Names:
         for above, each in pairwise((*node.ancestors, node)):
             if each not in self._outline_paths:
                 is_one = self._count_of(each.title, above) == 1
-                is_led_to = is_one and (path or not above.level)
-                self._outline_paths[each] = f"{path}/{_step(each)}"[not path :] if is_led_to else ""
+                step = _step(each)
+                is_led_to = is_one and (path or not above.level) and not step.endswith("\\")
+                self._outline_paths[each] = f"{path}/{step}"[not path :] if is_led_to else ""
             path = self._outline_paths[each]
         return path
 
@@ -180,13 +182,13 @@ def looks_like_file(address: str) -> bool:
 
 def lone_file(address: str) -> str | None:
     """The existing file that an address begins with, as it names it; None if there is none."""
-    names = [*_files(address), *_files(_unlinked(address))]
+    names = [*_files(address), *_files(unlinked(address))]
     return next((file for file in names if _is_file(file)), None)
 
 
 def nowhere(address: str) -> NotFound:
     """The error for an address that names no file while no root is known."""
-    name = _file_part(_unlinked(address))
+    name = _file_part(unlinked(address))
     if _is_folder(name):
         return NotFound(f"{name}: a folder", "name a file, or give the folder with --root", name)
     if looks_like_file(address):
@@ -209,7 +211,7 @@ def _notes_beside(name: str) -> list[str]:
     folder, place = os.path.dirname(name), place_of(name)
     if place is None or not os.path.isdir(place.parent):
         return []
-    return [os.path.join(folder, note.name) for note in place.parent.glob("*.org")]
+    return [os.path.join(folder, name) for name in os.listdir(place.parent) if is_note(name)]
 
 
 def _near_file(name: str, names: Iterable[str]) -> str:
@@ -344,9 +346,10 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
     """The names that are most like the address, in what follows the file."""
     known = {_key(name): name for name in names}
     key = _key(address)
+    close = get_close_matches(key, list(known)[:5000], 9, 0.6)
     holding = [each for each in known if key and each and (key in each or each in key)]
-    close = holding[:9] or get_close_matches(key, list(known)[:5000], 9, 0.6)
-    if named := list(filter(works, map(known.__getitem__, close)))[:3]:
+    likely = dict.fromkeys((*close, *holding[:9]))
+    if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
         return f"did you mean {' or '.join(named)}?"
     return "see what there is with: orgctx outline FILE-OR-FOLDER"
 

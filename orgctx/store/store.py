@@ -12,7 +12,7 @@ from unicodedata import normalize
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
 from ..core.privacy import conceal
-from ..errors import Ambiguous, NotFound, OrgctxError, Unreadable
+from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
 from . import files
 
 
@@ -34,7 +34,7 @@ class Store:
     def __init__(
         self, roots: Iterable[str | Path] = (), inlinetask_min_level: int | None = None
     ) -> None:
-        self.inlinetask_min_level = inlinetask_min_level
+        self.inlinetask_min_level = _level(inlinetask_min_level)
         self.roots = _roots(map(str, roots))
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
@@ -183,17 +183,31 @@ class Store:
         return exact or begun
 
 
+def _level(level: int | None) -> int | None:
+    """A level that can be that of inline tasks. Raises: BadArgument."""
+    is_number = isinstance(level, int) and not isinstance(level, bool)
+    if level is not None and not (is_number and level >= 2):
+        what = f"inlinetask_min_level {level!r}: give a whole number from 2 up, or None"
+        raise BadArgument(what, where="inlinetask_min_level")
+    return level
+
+
 def _roots(names: Iterable[str]) -> tuple[Root, ...]:
     """The roots, each once; one inside another is a part of it."""
     folders = [_folder(name) for name in names]
-    outer = [
-        each for each in folders if not any(each.is_relative_to(o) for o in folders if o != each)
-    ]
+    outer = [each for each in folders if not any(_is_walked(each, from_) for from_ in folders)]
     roots: list[Root] = []
     for folder in dict.fromkeys(outer):
         taken = {root.name for root in roots}
         roots.append(Root(next(n for n in _names(folder.name or "root") if n not in taken), folder))
     return tuple(roots)
+
+
+def _is_walked(folder: Path, root: Path) -> bool:
+    """Whether a walk of `root` comes to a folder below it."""
+    if folder == root or not folder.is_relative_to(root):
+        return False
+    return not any(part.startswith(".") for part in folder.relative_to(root).parts)
 
 
 def _folder(name: str) -> Path:

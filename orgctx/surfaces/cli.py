@@ -154,14 +154,15 @@ def _store(
     """
     if roots:
         return Store(roots, inlinetask_min_level), address
-    own = addresses.lone_file(address)
+    plain = addresses.unlinked(address) if address.startswith("[[") else address
+    own = addresses.lone_file(plain)
     by_default = [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     if by_default:
         store = _default_store(by_default, inlinetask_min_level)
         if own is None:
             return store, address
         if path := store.holds(own):
-            return store, path + address[address.index(own) + len(own) :].removesuffix("]]")
+            return store, path + plain.removeprefix("file:").removeprefix(own)
     if own is None:
         raise addresses.nowhere(address)
     return Store.of_file(own, inlinetask_min_level), address

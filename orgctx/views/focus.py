@@ -66,7 +66,7 @@ def focus(
         target=names.address(target),
         shown=_shown(kept, ledger, names),
         omitted=_omitted(ledger, names),
-        problems=_first(problems(target.tree)),
+        find_problems=lambda: _first([*_faults(target), *problems(target.tree)]),
     )
 
 
@@ -201,8 +201,7 @@ def to_data(view: View) -> dict[str, Any]:
             for each in view.omitted
         ],
         "problems": [
-            {"path": each.path, "line": each.line, "what": each.what}
-            for each in _first([*_faults(target), *view.problems])
+            {"path": each.path, "line": each.line, "what": each.what} for each in view.problems
         ],
     }
 
