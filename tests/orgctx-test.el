@@ -377,8 +377,11 @@ target text src_emacs-lisp{(push 2 orgctx-test-evaluated)}
   "Focus on point with OPTIONS and return what the program says on stderr.
 It must say nothing else and end with STATUS."
   (let ((errors (make-temp-file "orgctx-test"))
-        (place (format "%s:%d" buffer-file-name (line-number-at-pos))))
+        (folder default-directory)
+        (place (format "./%s:%d" (file-name-nondirectory buffer-file-name)
+                       (line-number-at-pos))))
     (with-temp-buffer
+      (setq default-directory folder)
       (should (equal (apply #'call-process orgctx-test-program nil
                             (list t errors) nil
                             `("focus" ,@options "--" ,place))

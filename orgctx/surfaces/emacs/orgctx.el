@@ -110,7 +110,9 @@ Signal its own message and hint as a `user-error' if it fails."
     "--budget" ,(format "%s" orgctx-budget)
     "--ids" ,(format "%s" orgctx-ids)
     ,@(orgctx--root-arguments)
-    "--" ,(format "%s:%d" (orgctx--local-name buffer-file-name) line)))
+    "--" ,(format "./%s:%d"
+                  (file-name-nondirectory (orgctx--local-name buffer-file-name))
+                  line)))
 
 ;;; The note
 
