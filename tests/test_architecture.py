@@ -9,7 +9,18 @@ import orgctx
 
 PACKAGE = Path(orgctx.__file__).parent
 LAYERS = ("errors", "core", "tokens", "store", "views", "surfaces")
-CORE = ("ast", "elements", "model", "outline", "entry", "lens", "ledger", "budget", "render", "privacy")
+CORE = (
+    "ast",
+    "elements",
+    "model",
+    "outline",
+    "entry",
+    "lens",
+    "ledger",
+    "budget",
+    "render",
+    "privacy",
+)
 CORE_ORDER = {
     "ast": set(),
     "elements": set(),
