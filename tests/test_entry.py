@@ -202,8 +202,26 @@ def test_a_drawer_in_a_block_comes_after_the_text_where_it_can() -> None:
         "* H\n#+begin_quote\none\n# … 3 lines omitted\ntwo\n#+end_quote\n",
         f"* H\n#+begin_quote\none\n{drawer}two\n#+end_quote\n",
     ]
-    whole = f"* H\n#+begin_quote\n{drawer}#+end_quote\n"
-    assert states(whole) == ["* H\n# … 5 lines omitted\n", whole]
+    at_begin = f"* H\n#+begin_quote\n{drawer}#+end_quote\n"
+    assert states(at_begin) == ["* H\n# … 5 lines omitted\n", at_begin]
+    at_end = f"* H\n#+begin_quote\none\n{drawer}#+end_quote\n"
+    assert states(at_end) == [
+        "* H\n# … 6 lines omitted\n",
+        "* H\n#+begin_quote\none\n# … 3 lines omitted\n#+end_quote\n",
+        at_end,
+    ]
+
+
+def test_a_keyword_of_the_file_in_a_drawer() -> None:
+    """The line stays, being of the skeleton, and so does the drawer around it."""
+    plain, brief = ":A:\nx\n:END:\n", ":B:\n#+TODO: X | Y\n:END:\n"
+    full = brief.replace(":END:", "x\n:END:")
+    assert states(f"{plain}{full}text\n", 0) == [
+        f"# t.org\n# … 3 lines omitted\n{brief}# … 2 lines omitted\n",
+        f"# t.org\n{brief}# … 4 lines omitted\ntext\n",
+        f"# t.org\n{plain}{brief}# … 1 line omitted\ntext\n",
+        f"# t.org\n{plain}{full}text\n",
+    ]
 
 
 def test_a_cut_block_keeps_its_own_end() -> None:
@@ -382,6 +400,7 @@ def test_the_ledger_knows_the_cost_of_every_state(
     priced = Priced(of_node, measure)
     for state in data.draw(st.lists(st.integers(0, len(of_node.order)), max_size=4)):
         marks = sum(measure(of_node.mark(run)) for run in of_node.runs(state))
+        assert priced.marks(state) == marks
         assert priced.base(state) + marks == measure(of_node.text(state))
 
 

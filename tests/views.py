@@ -1,7 +1,8 @@
 """Views for the tests: the engine over one tree, and what must hold of each of its answers."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 
 from orgctx.core import lens
@@ -113,10 +114,20 @@ def best_by_trying_all(target: Node, budget: int, count: Callable[[str], int]) -
     ledger = fresh()
     for step in spine:
         ledger.take(step)
-    for step in [None, *steps]:
+    for step in [None, *one_by_one(steps)]:
         if step is not None:
             ledger.take(step)
         text = render(ledger)
         if count(text) <= budget:
             best = text
     return best
+
+
+def one_by_one(steps: list[Step]) -> Iterator[Step]:
+    """The steps with each piece on its own."""
+    shown: dict[int, int] = {}
+    for step in steps:
+        begun = shown.get(step.node.index, 0)
+        for pieces in range(begun + 1, step.pieces + 1) if step.pieces else [0]:
+            yield replace(step, pieces=pieces)
+        shown[step.node.index] = step.pieces

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from .ledger import Ledger
 from .model import Step
@@ -24,12 +25,26 @@ def longest_prefix(
         ledger.take(step)
     taken, least = list(spine), ledger.total
     best = len(taken) if least <= budget else 0
-    for step in steps:
-        ledger.take(step)
+    for step in _one_by_one(steps, ledger, budget):
         taken.append(step)
         least = min(least, ledger.total)
         if ledger.total <= budget:
             best = len(taken)
-        elif ledger.least > max(budget, least):
+        elif ledger.least() > max(budget, least):
             break
     return taken[:best], least
+
+
+def _one_by_one(steps: Iterable[Step], ledger: Ledger, budget: int) -> Iterator[Step]:
+    """Take each step: all of its pieces at once if that fits, else piece by piece."""
+    for step in steps:
+        before = ledger.shown.get(step.node.index, 0)
+        is_hopeless = step.pieces > before + 1 and ledger.priced(step.node).is_long(budget)
+        if not is_hopeless:
+            ledger.take(step)
+            if ledger.total <= budget or step.pieces <= before + 1:
+                yield step
+                continue
+        for pieces in range(before + 1, step.pieces + 1):
+            ledger.take(one := replace(step, pieces=pieces))
+            yield one

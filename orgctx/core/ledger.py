@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from .entry import Entry, Run, omitted
+from .entry import Entry, Piece, Run, omitted
 from .model import Node, Step
 
 Count = Callable[[str], int]
+
+LONG = 40
+"""Characters for each token of a limit. Text seldom has as many, so longer text hardly ever fits."""
 
 
 @dataclass(slots=True)
@@ -24,29 +27,42 @@ class Priced:
     _passed: list[int] = field(default_factory=lambda: [0])
     _waiting: dict[int, int] = field(default_factory=dict)
     _behind: list[int] = field(default_factory=list)
-    _shrinkage: int = 0
+    _whole: int = -1
+    _shrinkage: int = -1
 
     def base(self, state: int) -> int:
-        """The cost of the source's lines shown in `state`: pieces add up."""
+        """The cost of the source's lines shown in `state`.
+
+        Of the skeleton and of the whole entry it is the count of one text; between them pieces add
+        up.
+        """
+        pieces = self.entry.pieces
         if not self._bases:
-            self._begin()
+            self._bases.append(self.count("".join(piece.reduced for piece in pieces)))
+        if state and state == len(self.entry.order):
+            if self._whole < 0:
+                self._whole = self.count("".join(piece.text for piece in pieces))
+            return self._whole
         while len(self._bases) <= state:
-            piece = self.entry.pieces[self.entry.order[len(self._bases) - 1]]
-            more = self.count(piece.text) - self.count(piece.reduced)
-            self._bases.append(self._bases[-1] + more)
+            piece = pieces[self.entry.order[len(self._bases) - 1]]
+            self._bases.append(self._bases[-1] + self._gain(piece))
         return self._bases[state]
+
+    def is_long(self, limit: int) -> bool:
+        """Whether the text is so long that counting it all, to compare with `limit`, is a waste."""
+        return sum(len(piece.text) for piece in self.entry.pieces) > LONG * limit
+
+    def _gain(self, piece: Piece) -> int:
+        """What it costs that a piece becomes whole; less than nothing in rare cases."""
+        return self.count(piece.text) - (self.count(piece.reduced) if piece.reduced else 0)
 
     def least(self, state: int) -> int:
         """What the source's lines cost at least in `state` and in each later one."""
+        if self._shrinkage < 0:
+            pieces = (self.entry.pieces[at] for at in self.entry.order)
+            gains = (self._gain(piece) for piece in pieces if piece.reduced)
+            self._shrinkage = -sum(gain for gain in gains if gain < 0)
         return self.base(state) - self._shrinkage
-
-    def _begin(self) -> None:
-        """The skeleton's cost, and by how much it can fall when its pieces become whole."""
-        briefs = [piece for piece in self.entry.pieces if piece.reduced]
-        self._bases.append(sum(self.count(piece.reduced) for piece in briefs))
-        changing = [piece for piece in briefs if piece.reduced != piece.text]
-        gains = (self.count(piece.reduced) - self.count(piece.text) for piece in changing)
-        self._shrinkage = sum(gain for gain in gains if gain > 0)
 
     def marks(self, state: int) -> int:
         """What the marks in `state` cost, with the end lines of blocks that are cut.
@@ -95,7 +111,7 @@ class Priced:
     def within(self, limit: int | None) -> int:
         """The most pieces whose cost, with the skeleton's, is at most `limit`; None: all."""
         states = len(self.entry.order)
-        if limit is None:
+        if limit is None or (not self.is_long(limit) and self.base(states) <= limit):
             return states
         state = 0
         while state < states and self.base(state + 1) <= limit:
@@ -110,7 +126,7 @@ class Ledger:
     open_entry: (node) -> its entry, as far as it may be shown.
     count: (text) -> cost, int >= 0, pure; adds up where `is_split` says so.
     target: announces its omissions from the start, as its ancestors do.
-    total: cost of all shown. least: a bound that the total of no later state is below.
+    total: cost of all shown.
     shown: for each shown node, by index, the state of its entry.
     """
 
@@ -118,7 +134,6 @@ class Ledger:
     count: Count
     target: Node
     total: int = field(default=0, init=False)
-    least: int = field(default=0, init=False)
     shown: dict[int, int] = field(default_factory=dict, init=False)
     _priced: dict[int, Priced] = field(default_factory=dict)
     _children: dict[int, int] = field(default_factory=dict, init=False)
@@ -134,22 +149,22 @@ class Ledger:
         return self.priced(node).within(limit)
 
     def take(self, step: Step) -> None:
-        """Show what the step adds."""
+        """Show as much of the step's node as the step says."""
         node, parent = step.node, step.node.parent
         before = self._standing(node, parent)
         if node.index not in self.shown and parent is not None:
             self._children_shown[parent.index] += 1
-        self.shown[node.index] = max(step.pieces, self.shown.get(node.index, 0))
-        after = self._standing(node, parent)
-        self.total += after[0] - before[0]
-        self.least += after[1] - before[1]
+        self.shown[node.index] = step.pieces
+        self.total += self._standing(node, parent) - before
 
-    def _standing(self, node: Node, parent: Node | None) -> tuple[int, int]:
-        """(cost, least cost later) of what a step can change: the node and its parent's mark."""
+    def _standing(self, node: Node, parent: Node | None) -> int:
+        """The cost of what a step can change: the node, and its parent's mark."""
         above = self._mark(parent) if parent is not None and parent.index in self.shown else 0
-        if node.index not in self.shown:
-            return above, 0
-        return self.cost(node) + above, self.priced(node).least(self.shown[node.index])
+        return above + (self.cost(node) if node.index in self.shown else 0)
+
+    def least(self) -> int:
+        """A bound that the total is not below, now and after any further step."""
+        return sum(self._priced[index].least(state) for index, state in self.shown.items())
 
     def cost(self, node: Node) -> int:
         """What a shown node costs: its lines and all that it announces."""

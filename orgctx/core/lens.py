@@ -30,37 +30,37 @@ def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterat
         how many there are. Called only when the sequence gets there.
     background: how many level-1 headlines of the rest of the file may be sketched, int >= 0.
     Returns: steps of never rising interest; a node's skeleton precedes its text, an ancestor its
-        descendants. The order does not depend on any budget. A commented child keeps to its
-        skeleton: what its author switched off is read only when asked for.
+        descendants. A step of many pieces stands for as many steps, in order. The order does not
+        depend on any budget. A commented child keeps to its skeleton: what its author switched off
+        is read only when asked for.
     """
     children = list(target.children)
     open_children = [child for child in children if not child.is_commented]
     near, far = _siblings(target)
 
     def text(
-        rank: int, nodes: list[Node], relation: Relation, first: int, rest: bool = False
+        rank: int, nodes: list[Node], relation: Relation, begun: int, limit: int | None
     ) -> Iterator[Step]:
         for distance, node in enumerate(nodes, 1):
-            begun = pieces(node, first)
-            wanted = range(begun, pieces(node, None)) if rest else range(begun)
-            for piece in wanted:
-                yield Step(node, piece + 1, relation, _interest(rank, distance))
+            wanted = pieces(node, limit)
+            if wanted > pieces(node, begun):
+                yield Step(node, wanted, relation, _interest(rank, distance))
 
     def skeletons(
         rank: int, nodes: Iterable[tuple[int, Node]], relation: Relation
     ) -> Iterator[Step]:
         return (Step(node, 0, relation, _interest(rank, far)) for far, node in nodes)
 
-    yield from text(2, [target], Relation.TARGET, TARGET_FIRST)
+    yield from text(2, [target], Relation.TARGET, 0, TARGET_FIRST)
     yield from merge(
         skeletons(3, enumerate(children, 1), Relation.CHILD),
         skeletons(3, near, Relation.SIBLING),
         key=lambda step: -step.interest,
     )
-    yield from text(4, [target], Relation.TARGET, TARGET_FIRST, rest=True)
-    yield from text(5, open_children, Relation.CHILD, CHILD_FIRST)
+    yield from text(4, [target], Relation.TARGET, TARGET_FIRST, None)
+    yield from text(5, open_children, Relation.CHILD, 0, CHILD_FIRST)
     yield from skeletons(6, far, Relation.SIBLING)
-    yield from text(7, open_children, Relation.CHILD, CHILD_FIRST, rest=True)
+    yield from text(7, open_children, Relation.CHILD, CHILD_FIRST, None)
     yield from skeletons(8, _deeper(open_children), Relation.DESCENDANT)
     yield from skeletons(9, _rest_of_file(target, background), Relation.BACKGROUND)
 
