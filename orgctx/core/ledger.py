@@ -14,7 +14,7 @@ from .model import Node, Step
 Count = Callable[[str], int]
 
 LONG = 40
-"""Characters for each token of a limit. Text seldom has as many, so longer text hardly ever fits."""
+"""Characters a token of a limit. Text seldom has as many, so longer text hardly ever fits."""
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterat
     ) -> Iterator[Step]:
         for distance, node in enumerate(nodes, 1):
             wanted = pieces(node, limit)
-            if wanted > pieces(node, begun):
+            if wanted > (pieces(node, begun) if begun else 0):
                 yield Step(node, wanted, relation, _interest(rank, distance))
 
     def skeletons(
