@@ -52,3 +52,7 @@ class BudgetTooSmall(OrgctxError):
     def __init__(self, message: str, needed: int, hint: str = "", where: str = "") -> None:
         super().__init__(message, hint, where)
         self.needed = needed
+
+
+class BadConfig(OrgctxError):
+    """A configuration file that cannot be read, or says what cannot be."""

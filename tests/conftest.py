@@ -79,3 +79,10 @@ def _no_network() -> Iterator[None]:
         for name in ("create_connection", "getaddrinfo"):
             patch.setattr(socket, name, _block(name))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a cache and a configuration folder of its own."""
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp(name)))

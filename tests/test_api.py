@@ -318,10 +318,9 @@ def test_the_smallest_budget_that_works_is_told_and_works(memex: Memex, unit: st
         memex.focus("projects.org::*Deeper", needed - 1, unit=unit)
 
 
-def test_an_empty_memex_has_no_nodes() -> None:
-    with pytest.raises(NotFound):
-        open_memex().node("projects.org")
-    assert open_memex().problems() == []
+def test_without_a_root_there_is_no_memex() -> None:
+    with pytest.raises(BadArgument):
+        open_memex()
 
 
 def test_the_package_exports_what_its_users_need() -> None:

@@ -125,6 +125,7 @@ def test_a_file_node() -> None:
     assert node_of(text, 0).ast.facts() == {**NOTHING, "timestamps": [GOOD]}
     assert node_of(text, 0).ast.faults == faults(1)
     assert node_of("", 0).ast.facts() == NOTHING
+    assert node_of("*bold* <2024-01-02>\n", 0).ast.facts() == {**NOTHING, "timestamps": [GOOD]}
 
 
 def test_line_ends_do_not_matter() -> None:
@@ -225,6 +226,10 @@ def test_a_bad_state_change() -> None:
 
 
 def test_every_bad_line_is_a_fault() -> None:
+    assert facts("* x\n<1900-02-29>\n<2000-02-29>\n<2024-02-29>\n")["timestamps"] == [
+        {**GOOD, "start": "2000-02-29"},
+        {**GOOD, "start": "2024-02-29"},
+    ]
     bad = ["* x <2024-13-01>", "SCHEDULED: <2024-13-01>", "[2024-13-01]", "text", "a [2024-13-01]"]
     assert read("\n".join(bad)).faults == faults(0, 1, 2, 4)
 
@@ -247,6 +252,19 @@ def test_an_exception_of_any_kind_costs_its_line() -> None:
     text = "* x\nDEADLINE: <2024-01-02>\n:poison: x\n<2024-01-02>\n"
     assert facts(text) == {**NOTHING, "deadline": GOOD, "timestamps": [GOOD]}
     assert read(text).faults == faults(2)
+
+
+@pytest.mark.usefixtures("poison")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* poison: x\nDEADLINE: <2024-01-02>\n<2024-01-02>\n",
+        "* [poison] x <2024-01-02>\nDEADLINE: <2024-01-02>\n",
+    ],
+)
+def test_an_exception_in_a_headline_costs_the_headline(text: str) -> None:
+    assert facts(text) == {**NOTHING, "deadline": GOOD, "timestamps": [GOOD]}
+    assert read(text).faults == faults(0)
 
 
 @pytest.mark.usefixtures("poison")

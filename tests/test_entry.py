@@ -61,6 +61,7 @@ def test_a_skeleton_is_headline_and_id() -> None:
     [
         (":CUSTOM_ID: c\n", ":CUSTOM_ID: c\n"),
         (":ID:\n:CUSTOM_ID: c\n", ":CUSTOM_ID: c\n"),
+        (":ID: x\n:ID:\n:CUSTOM_ID: c\n", ":CUSTOM_ID: c\n"),
         (":CUSTOM_ID: c\n:id: x\n:A: b\n", ":id: x!\n"),
         (":ID: one\n:ID+: two\n:ID: three\n", ":ID: three!\n"),
         (":ID: ID\n", ":ID: ID!\n"),
@@ -205,10 +206,11 @@ def test_a_drawer_in_a_block_comes_after_the_text_where_it_can() -> None:
     at_begin = f"* H\n#+begin_quote\n{drawer}#+end_quote\n"
     assert states(at_begin) == ["* H\n# … 5 lines omitted\n", at_begin]
     at_end = f"* H\n#+begin_quote\none\n{drawer}#+end_quote\n"
-    assert states(at_end) == [
-        "* H\n# … 6 lines omitted\n",
-        "* H\n#+begin_quote\none\n# … 3 lines omitted\n#+end_quote\n",
-        at_end,
+    assert states(f"{at_end}after\n") == [
+        "* H\n# … 7 lines omitted\n",
+        "* H\n#+begin_quote\none\n# … 4 lines omitted\n#+end_quote\n",
+        f"{at_end}# … 1 line omitted\n",
+        f"{at_end}after\n",
     ]
 
 

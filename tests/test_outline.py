@@ -114,6 +114,7 @@ def test_b46_only_a_line_feed_ends_a_line() -> None:
 @pytest.mark.parametrize("tail", ["\f", "\x0b", "\xa0", "\u3000", "\x85", "\u2028"])
 def test_b46_a_title_keeps_what_is_no_blank_to_org(tail: str) -> None:
     assert titles(f"* A{tail}\n* B {tail} \n") == [f"A{tail}", f"B {tail}"]
+    assert ids(f"* A\n:PROPERTIES:\n:ID: x{tail} \n:END:\n") == [f"x{tail}"]
 
 
 # --- What a headline says ------------------------------------------------------------------------
@@ -188,6 +189,7 @@ def test_b08_keywords_of_the_file() -> None:
         ("#+todo: A B", ("A",), ("B",)),
         ("  #+TYP_TODO: A | B", ("A",), ("B",)),
         ("#+TODO:A | B", ("A",), ("B",)),
+        ("#+TODO: A\xa0B \x1cC | \u3000", ("A\xa0B", "\x1cC"), ("\u3000",)),
         ("#+TODO: A(a) B(b@/!) |", ("A", "B"), ()),
         ("#+TODO : A | B", ("TODO",), ("DONE",)),
         ("#+TODO:x: A | B", ("TODO",), ("DONE",)),
@@ -195,6 +197,7 @@ def test_b08_keywords_of_the_file() -> None:
         ("#+begin_example\n#+TODO: A | B\n#+end_example", ("TODO",), ("DONE",)),
         ("#+begin_quote\n#+TODO: A | B\n#+end_quote", ("A",), ("B",)),
         ("#+begin_example\n#+TODO: A | B", ("A",), ("B",)),
+        ("#+TODO: A | B\n* I\n#+begin_src\n#+TODO: C\n#+end_src\n#+TODO: D", ("A",), ("B", "D")),
     ],
 )
 def test_b08_where_keywords_count(
@@ -410,6 +413,8 @@ def test_a_drawer_in_a_block_is_no_problem() -> None:
     drawer = ":PROPERTIES:\n:ID: example\n:END:\n"
     assert problems(read(f"* A\n#+begin_example\n{drawer}#+end_example\n")) == []
     assert problems(read(f"* A\n#+begin_quote\n{drawer}#+end_quote\n")) == [at(3)]
+    both = f"* A\ntext\n{drawer}* B\n#+begin_example\n{drawer}#+end_example\n{drawer}"
+    assert problems(read(both)) == [at(3), at(12)]
 
 
 def test_b88_tags_are_inherited() -> None:

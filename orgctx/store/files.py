@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..core.model import Problem
@@ -20,44 +20,49 @@ _LOCAL_CODING = re.compile(rb"^[ \t]*\S*[ \t]*coding:[ \t]*([\w.-]+)", re.IGNORE
 _ORG_MODE = re.compile(rb"(?:\A|mode:|;)[ \t]*org[ \t]*(?:;|\Z)", re.IGNORECASE)
 
 
-def notes(root: Path) -> Iterator[Path | Problem]:
+Found = os.DirEntry[str] | Problem
+
+
+def notes(root: Path, is_ignored: Callable[[str], bool] | None = None) -> Iterator[Found]:
     """Walk a root for Org files, in path order.
 
     root: a real folder, no symbolic link.
+    is_ignored: (path relative to the root) -> whether it, and what is below it, is no note.
     Returns: each note once, and a Problem for each file passed over that a user might look for.
         Left out in silence: hidden folders, lock files, autosaves, backups, links to other notes.
     """
-    waiting: list[os.DirEntry[str] | Path] = [root]
+    start = len(str(root).rstrip(os.sep)) + 1
+    waiting: list[os.DirEntry[str]] = []
+    yield from _listed(str(root), waiting)
     while waiting:
         entry = waiting.pop()
-        if isinstance(entry, Path) or _is_open_folder(entry):
-            yield from _listed(Path(entry), waiting)
+        if is_ignored and is_ignored(entry.path[start:]):
+            continue
+        if _is_open_folder(entry):
+            yield from _listed(entry.path, waiting)
         elif entry.is_symlink():
             yield from _link(root, entry)
         elif is_note(entry.name) and entry.is_file():
-            yield _note(Path(entry.path))
+            is_copy = _CONFLICT.search(entry.name)
+            copy = Problem(entry.path, 0, "a sync-conflict copy, left out")
+            yield copy if is_copy else entry
 
 
 def _is_open_folder(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+    return not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
 
 
-def _listed(folder: Path, waiting: list[os.DirEntry[str] | Path]) -> Iterator[Problem]:
+def _listed(folder: str, waiting: list[os.DirEntry[str]]) -> Iterator[Problem]:
     """Put what is in a folder on top of what waits, so that the first comes next."""
     try:
         waiting.extend(sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True))
     except OSError as error:
-        yield Problem(str(folder), 0, f"a folder that cannot be listed: {error.strerror}")
+        yield Problem(folder, 0, f"a folder that cannot be listed: {error.strerror}")
 
 
 def is_note(name: str) -> bool:
     """Whether a file of this name can be a note: an Org suffix, and nothing an editor left."""
     return name.endswith(SUFFIXES) and not _LITTER.match(name)
-
-
-def _note(path: Path) -> Path | Problem:
-    is_copy = _CONFLICT.search(path.name)
-    return Problem(str(path), 0, "a sync-conflict copy, left out") if is_copy else path
 
 
 def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
@@ -69,11 +74,11 @@ def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
             yield Problem(entry.path, 0, "a symbolic link to nothing, left out")
         elif within is None:
             yield Problem(entry.path, 0, "a symbolic link out of the root, left out")
-        elif any(part.startswith(".") for part in within) or not is_walked(Path(real)):
+        elif any(part.startswith(".") for part in within) or not _is_taken(Path(real)):
             yield Problem(entry.path, 0, "a symbolic link to what is no note, left out")
 
 
-def is_walked(path: Path) -> bool:
+def _is_taken(path: Path) -> bool:
     """Whether a walk that gets to `path` takes it: a folder, or a file named as a note."""
     return path.is_dir() or is_note(path.name)
 

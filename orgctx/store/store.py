@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from unicodedata import normalize
 
+from ..config import NAME as CONFIG_NAME
+from ..config import Config, ignorer, load
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
 from ..core.privacy import conceal
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
+from ..tokens import counter
 from . import files
 
 
@@ -32,17 +37,28 @@ class Store:
     """
 
     def __init__(
-        self, roots: Iterable[str | Path] = (), inlinetask_min_level: int | None = None
+        self,
+        roots: Iterable[str | Path] = (),
+        inlinetask_min_level: int | None = None,
+        config: Config | None = None,
     ) -> None:
+        """config: the user's; a root's own file goes before it. Raises: NotFound, BadConfig."""
         self.inlinetask_min_level = _level(inlinetask_min_level)
+        self.config = config or Config()
         self.roots = _roots(map(str, roots))
+        self.configs = {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
 
+    def _config_of(self, root: Root) -> Config:
+        return load(root.folder / CONFIG_NAME).over(self.config)
+
     @classmethod
-    def of_file(cls, path: str, inlinetask_min_level: int | None = None) -> Store:
+    def of_file(
+        cls, path: str, inlinetask_min_level: int | None = None, config: Config | None = None
+    ) -> Store:
         """A store of one file, which keeps the name the user gave it."""
-        store = cls((), inlinetask_min_level)
+        store = cls((), inlinetask_min_level, config)
         store._lone = {path.removeprefix("./"): (place_of(path) or Path(path)).absolute()}
         return store
 
@@ -53,11 +69,12 @@ class Store:
 
     def _walk(self, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
         for root in self.roots:
-            for found in files.notes(root.folder):
+            patterns = self.configs[root.name].ignore
+            for found in files.notes(root.folder, ignorer(patterns) if patterns else None):
                 if isinstance(found, Problem):
                     problems.append(Problem(self._name(root, found.path), 0, found.what))
                 else:
-                    yield self._name(root, found), found
+                    yield self._name(root, found.path), Path(found.path)
 
     def _name(self, root: Root, path: str | Path) -> str:
         within = Path(path).relative_to(root.folder).as_posix()
@@ -77,21 +94,39 @@ class Store:
                 hint = f"Org files end in {' or '.join(files.SUFFIXES)}, or say -*- mode: org -*-"
                 raise Unreadable(f"{path}: not an Org file", hint, path)
             text, encoding = files.decode(data, path)
-            known = data, conceal(outline(text, path, encoding, self.inlinetask_min_level))
+            tree = outline(text, path, encoding, self.inlinetask_min_level)
+            known = data, conceal(tree, self._private_tags(path))
             self._known[path] = known
+        if not len(known[1].nodes):
+            raise NotFound(f"{path}: there is no such file", where=path)
         return known[1]
+
+    def _private_tags(self, path: str) -> frozenset[str]:
+        root = self._root_of(path)
+        return (self.configs[root.name] if root else self.config).private_tags
 
     def place(self, path: str) -> Path:
         """Where the file is. Raises: NotFound if that is no note, or not really in its root."""
         if path in self._lone:
             return self._lone[path]
+        if (root := self._root_of(path)) is None:
+            raise NotFound(f"{path}: there is no such file", where=path)
+        return root.folder / self._within(path)
+
+    def root_name(self, path: str) -> str | None:
+        """The name of the root in which a note is."""
+        root = self._root_of(path)
+        return root.name if root else None
+
+    def _root_of(self, path: str) -> Root | None:
+        """The root of a note's address; None if it is none, or not really in its root."""
         for root in self.roots:
             prefix = f"{root.name}/" if len(self.roots) > 1 else ""
             place = root.folder / path.removeprefix(prefix)
             is_inside = os.path.realpath(place) == str(place) and place.is_relative_to(root.folder)
             if path.startswith(prefix) and is_inside and files.is_note(place.name):
-                return place
-        raise NotFound(f"{path}: there is no such file", where=path)
+                return root
+        return None
 
     def trees(
         self, passed_over: list[Problem] | None = None, unreadable: list[Problem] | None = None
@@ -160,27 +195,77 @@ class Store:
         return [*found, *within, *self._duplicates()]
 
     def _duplicates(self) -> Iterator[Problem]:
-        counts = self.ids()
+        ids = self.ids()
         for tree in self.trees():
             for node in tree.nodes:
-                if any(counts[each] > 1 for each in node.ids):
+                if any(ids.count(each) > 1 for each in node.ids):
                     yield Problem(tree.path, node.first_line, "an ID that another node has too")
 
-    def ids(self) -> Counter[str]:
-        """Every ID of every node, with the number of nodes that have it."""
+    def ids(self) -> Ids:
+        """Every ID there is."""
         nodes = (node for tree in self.trees() for node in tree.nodes)
-        return Counter(each for node in nodes for each in {*node.ids})
+        return CountedIds(Counter(each for node in nodes for each in {*node.ids}))
 
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
-        exact: list[Node] = []
-        begun: list[Node] = []
-        for tree in self.trees():
-            if wanted in tree.text:
-                for node in tree.nodes:
-                    exact += [node] * (wanted in node.ids)
-                    begun += [node] * any(each.startswith(wanted) for each in node.ids)
-        return exact or begun
+        return matching(wanted, (tree for tree in self.trees() if wanted in tree.text))
+
+    def with_custom_id(self, wanted: str) -> list[Node]:
+        """The nodes with a CUSTOM_ID, in any file."""
+        return [n for tree in self.trees() for n in tree.nodes if n.custom_id == wanted]
+
+    def counter(self, unit: str, encoding: str) -> Callable[[str], int]:
+        """See tokens.counter."""
+        return counter(unit, encoding)
+
+    def freshen(self) -> bool:
+        """Bring what is remembered up to date. Returns: whether that changed anything."""
+        return False
+
+
+class Ids(Protocol):
+    """IDs, with what an answer asks of them."""
+
+    def count(self, id_: str) -> int:
+        """How many nodes have this ID."""
+
+    def beside(self, id_: str) -> list[str]:
+        """The IDs before and after it in the order of characters, if there are such."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Each ID once."""
+
+
+class CountedIds:
+    """IDs that were counted."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
+        self._sorted = sorted(counts)
+
+    def count(self, id_: str) -> int:
+        """How many nodes have this ID."""
+        return self._counts[id_]
+
+    def beside(self, id_: str) -> list[str]:
+        """The IDs before and after it in the order of characters, if there are such."""
+        place = bisect_left(self._sorted, id_)
+        after = bisect_right(self._sorted, id_)
+        return [*self._sorted[max(place - 1, 0) : place], *self._sorted[after : after + 1]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sorted)
+
+
+def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:
+    """The nodes whose ID is `wanted`, else those whose ID begins with it."""
+    exact: list[Node] = []
+    begun: list[Node] = []
+    for tree in trees:
+        for node in tree.nodes:
+            exact += [node] * (wanted in node.ids)
+            begun += [node] * any(each.startswith(wanted) for each in node.ids)
+    return exact or begun
 
 
 def _level(level: int | None) -> int | None:

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from ..core.lens import BACKGROUND
 from ..core.model import Node, Problem, View
 from ..store.address import resolve
+from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
 from ..views.focus import BUDGET, focus
@@ -40,6 +41,10 @@ class Memex:
         """
         return resolve(self._store, address)
 
+    def sync(self) -> bool:
+        """Look for changes in the notes now. Returns: whether there were any."""
+        return self._store.freshen()
+
     def problems(self) -> list[Problem]:
         """What was passed over under the roots, and what in the notes Org would not read."""
         return self._store.problems()
@@ -48,12 +53,16 @@ class Memex:
 def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = None) -> Memex:
     """Open notes for reading.
 
-    roots: folders of Org files, or one Org file. `~` is the home folder.
+    roots: folders of Org files, or one Org file. `~` is the home folder. None: those that
+        orgctx.toml in the user's configuration folder names.
     inlinetask_min_level: headlines this deep or deeper are text, as with org-inlinetask; None
         reads them as headlines.
-    Raises: NotFound if a root is not there.
+    Returns: Memex. What is found is remembered in the user's cache folder; where that cannot be
+        written, each question reads the notes.
+    Raises: NotFound if a root is not there; BadConfig; BadArgument if there is no root.
     """
     names = [fspath(root) for root in roots]
     if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
         return Memex(Store.of_file(names[0], inlinetask_min_level))
-    return Memex(Store(names, inlinetask_min_level))
+    store, _ = open_store(names, inlinetask_min_level)
+    return Memex(store)

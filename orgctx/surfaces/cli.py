@@ -12,13 +12,16 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..config import load, users_file
 from ..core.lens import BACKGROUND
 from ..errors import OrgctxError
 from ..store import address as addresses
+from ..store.indexed import IndexedStore
+from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views import focus as focusing
-from ..views import outlines
+from ..views import outlines, syncing
 from . import output
 
 BUG = 70
@@ -78,11 +81,21 @@ _roots = _option(
 )
 
 
+_no_sync = _option(
+    "--no-sync", is_flag=True, help="Answer from the store as it is, without looking for changes."
+)
+_json = _option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
 @cli.command()
 @click.argument("address")
-@_option("--budget", type=Whole(1), default=focusing.BUDGET, metavar="N", help="The hard limit.")
+@_option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
 @_choice("--unit", UNITS, "What the budget counts.")
-@_choice("--encoding", ENCODINGS, "How tokens are counted.")
+@_option(
+    "--encoding",
+    type=click.Choice(ENCODINGS),
+    help="How tokens are counted.  [default: o200k_base]",
+)
 @_choice("--lens", focusing.LENSES, "How interest falls off around the target.")
 @_choice("--ids", focusing.IDS, "What skeletons show of IDs.")
 @_option(
@@ -93,6 +106,7 @@ _roots = _option(
     help="Level-1 headlines of the rest of the file, at most.",
 )
 @_roots
+@_no_sync
 @_option(
     "--format", "form", type=click.Choice(("org", "json")), default="org", help="What to print."
 )
@@ -103,6 +117,7 @@ def focus(
     roots: Sequence[str],
     form: str,
     report: bool,
+    no_sync: bool,
     inlinetask_min_level: int | None,
     **options: Any,
 ) -> None:
@@ -111,8 +126,8 @@ def focus(
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
     an ID (id:… or bare; the first 6 characters are enough where they are unique).
     """
-    store, address = _store(address, roots, inlinetask_min_level)
-    view = focusing.focus(store, address, **options)
+    store, address = _store(address, roots, inlinetask_min_level, no_sync)
+    view = focusing.focus(store, address, **_with_defaults(store, options))
     output.write(view.text if form == "org" else output.to_json(focusing.to_data(view)))
     if report:
         from .report import report as print_report  # noqa: PLC0415  (rich, only when asked for)
@@ -136,6 +151,41 @@ def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | Non
         raise click.exceptions.Exit(1)
 
 
+@cli.command("sync")
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@_option("--full", is_flag=True, help="Read every file again.")
+@_json
+@_inlinetasks
+def sync_roots(
+    roots: Sequence[str], full: bool, as_json: bool, inlinetask_min_level: int | None
+) -> None:
+    """Bring the store up to date: read what changed in the notes since the last time.
+
+    ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
+    """
+    store = _open(roots, inlinetask_min_level, no_sync=True)
+    if not isinstance(store, IndexedStore):
+        raise click.exceptions.Exit(1)
+    with output.progress("reading notes") as progress:
+        report = store.sync(full, progress)
+    output.write(output.to_json(syncing.to_data(report)) if as_json else syncing.to_text(report))
+
+
+@cli.command()
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@_json
+@_no_sync
+@_inlinetasks
+def status(
+    roots: Sequence[str], as_json: bool, no_sync: bool, inlinetask_min_level: int | None
+) -> None:
+    """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
+    store = _open(roots, inlinetask_min_level, no_sync)
+    store.freshen()
+    data = syncing.status(store)
+    output.write(output.to_json(data) if as_json else syncing.status_text(data))
+
+
 @cli.command()
 def emacs() -> None:
     """Print where orgctx.el is, and the lines that load it."""
@@ -145,34 +195,53 @@ def emacs() -> None:
 
 
 def _store(
-    address: str, roots: Sequence[str], inlinetask_min_level: int | None
+    address: str, roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool
 ) -> tuple[Store, str]:
     """Where to look, and the address there.
 
-    The roots that were named; else the address's own file, which is one of ORGCTX_ROOT's notes or
-    stands alone; else ORGCTX_ROOT.
+    The roots that were named; else the address's own file, which is one of the default roots' notes
+    or stands alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
     """
     if roots:
-        return Store(roots, inlinetask_min_level), address
+        return _open(roots, inlinetask_min_level, no_sync), address
     plain = addresses.unlinked(address) if address.startswith("[[") else address
     own = addresses.lone_file(plain)
-    by_default = [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
-    if by_default:
-        store = _default_store(by_default, inlinetask_min_level)
+    config = load(users_file(), is_users=True)
+    if _variable() or config.roots:
+        store = _open([], inlinetask_min_level, no_sync)
         if own is None:
             return store, address
         if path := store.holds(own):
             return store, path + plain.removeprefix("file:").removeprefix(own)
     if own is None:
         raise addresses.nowhere(address)
-    return Store.of_file(own, inlinetask_min_level), address
+    return Store.of_file(own, inlinetask_min_level, config), address
 
 
-def _default_store(roots: Sequence[str], inlinetask_min_level: int | None) -> Store:
+def _with_defaults(store: Store, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given, else those of orgctx.toml, else the program's own."""
+    configs = [*store.configs.values(), store.config]
+    for name in ("budget", "encoding"):
+        if options[name] is None:
+            options[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _variable() -> list[str]:
+    return [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
+
+
+def _open(roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool) -> Store:
+    """A store of these roots, or of the default ones; without a database, that is said."""
     try:
-        return Store(roots, inlinetask_min_level)
+        store, fault = open_store(roots or _variable(), inlinetask_min_level, no_sync)
     except OrgctxError as error:
+        if roots or not _variable():
+            raise
         raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
+    if fault:
+        output.complain(f"no store: {fault}", "the notes are read instead, which takes longer")
+    return store
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

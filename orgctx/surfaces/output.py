@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -87,6 +89,22 @@ def _lisp(path: Path) -> str:
     """The path as a string of Emacs Lisp."""
     quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}"'
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on standard error with rate and time left; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as bars  # noqa: PLC0415  (rich, only for a terminal)
+    from rich.console import Console  # noqa: PLC0415
+
+    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeRemainingColumn())
+    shown = bars.Progress(what, *columns, console=Console(file=sys.stderr), transient=True)
+    with shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 def place_of(error: BaseException) -> str:

@@ -48,7 +48,7 @@ def focus(
     _check(budget, background)
     _choose("lens", lens, LENSES)
     _choose("ids", ids, IDS)
-    count = counter(_choose("unit", unit, UNITS), encoding)
+    count = store.counter(_choose("unit", unit, UNITS), encoding)
     target = resolve(store, address)
     names = Names(store)
     ledger = Ledger(_opener(target, _shown_ids(ids, names)), count, target)

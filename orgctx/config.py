@@ -1,0 +1,126 @@
+"""Settings: `orgctx.toml` in a root or in the user's configuration folder.
+
+A root's own file says what holds for that root; the user's file names roots and says what holds for
+all. A wrong key or value is an error with file and line, never ignored.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from .errors import BadConfig
+from .tokens import ENCODINGS
+
+NAME = "orgctx.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What may be set. None: not set.
+
+    roots: name -> folder, in the user's file only.
+    ignore: patterns of paths that are no notes, relative to the root; `*` and `?` do not match a
+        slash, `**` does; a pattern without a slash is of a name at any depth.
+    private_tags: nodes with one of these tags, inherited ones too, are absent from every answer.
+    budget: int > 0. encoding: one of tokens.ENCODINGS.
+    """
+
+    roots: Mapping[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+    private_tags: frozenset[str] = frozenset()
+    budget: int | None = None
+    encoding: str | None = None
+
+    def over(self, other: Config) -> Config:
+        """This configuration where it says something, else the other; patterns and tags add up."""
+        return Config(
+            roots=self.roots or other.roots,
+            ignore=(*other.ignore, *self.ignore),
+            private_tags=self.private_tags | other.private_tags,
+            budget=self.budget or other.budget,
+            encoding=self.encoding or other.encoding,
+        )
+
+
+def load(file: Path, is_users: bool = False) -> Config:
+    """Read a configuration file.
+
+    file: need not exist. is_users: whether it may name roots.
+    Returns: Config; an empty one if there is no file.
+    Raises: BadConfig with the file's line.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadConfig(f"{file}: {error}", "mend it, or move it away", str(file)) from error
+    known = {each.name for each in fields(Config)} - (set() if is_users else {"roots"})
+    for key, value in data.items():
+        if key not in known:
+            hint = f"the keys are {', '.join(sorted(known))}"
+            raise _bad(file, text, key, "there is no such key", hint)
+        if fault := _CHECKS[key](value):
+            raise _bad(file, text, key, fault, "see README.org, Configuration")
+    return Config(**{key: _value(key, value) for key, value in data.items()})
+
+
+def users_file() -> Path:
+    """Where the user's configuration is, whether it is there or not."""
+    from platformdirs import user_config_path  # noqa: PLC0415  (only who looks for it pays)
+
+    return user_config_path("orgctx") / NAME
+
+
+def _bad(file: Path, text: str, key: str, fault: str, hint: str) -> BadConfig:
+    pattern = re.compile(rf"[ \t]*(?:\[+)?[ \t]*[\"']?{re.escape(key)}\b")
+    lines = enumerate(text.split("\n"), 1)
+    line = next((number for number, line in lines if pattern.match(line)), 1)
+    return BadConfig(f"{file}:{line}: {key}: {fault}", hint, f"{file}:{line}")
+
+
+def _value(key: str, value: Any) -> Any:
+    if key == "ignore":
+        return tuple(value)
+    return frozenset(value) if key == "private_tags" else value
+
+
+def _is_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(each, str) and each for each in values)
+
+
+def _is_budget(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_table(value: Any) -> bool:
+    is_table = isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    return is_table and all(re.fullmatch(r"[^/:]+", name) for name in value)
+
+
+_CHECKS: Mapping[str, Callable[[Any], str]] = {
+    "roots": lambda v: "" if _is_table(v) else "give a table of name = folder, no / or : in a name",
+    "ignore": lambda v: "" if _is_strings(v) else "give a list of patterns",
+    "private_tags": lambda v: "" if _is_strings(v) else "give a list of tags",
+    "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
+    "encoding": lambda v: "" if v in ENCODINGS else f"give one of {', '.join(ENCODINGS)}",
+}
+
+
+def ignorer(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a path, relative to its root, is what one of `patterns` says, or below it."""
+    found = re.compile("|".join(_translated(pattern) for pattern in patterns) or r"(?!)")
+    return lambda path: found.match(path) is not None
+
+
+def _translated(pattern: str) -> str:
+    prefix = "" if "/" in pattern.rstrip("/") else r"(?:.*/)?"
+    parts = re.split(r"(\*\*/?|\*|\?)", pattern.strip("/"))
+    known = {"**/": r"(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return prefix + "".join(known.get(part, re.escape(part)) for part in parts) + r"(?:/|\Z)"

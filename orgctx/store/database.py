@@ -1,0 +1,143 @@
+"""The store's file: one SQLite database in the user's cache folder.
+
+It is a cache: everything in it is found again in the notes, so a damaged or older file is deleted
+and made anew. A busy one is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+VERSION = 1
+BUSY_SECONDS = 60
+
+SCHEMA = """
+CREATE TABLE root (
+  id INTEGER PRIMARY KEY,
+  folder TEXT NOT NULL UNIQUE,
+  settings TEXT NOT NULL,
+  synced INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  size INTEGER NOT NULL,
+  mtime INTEGER NOT NULL,
+  ctime INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  is_settled INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  headlines INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  is_private INTEGER NOT NULL,
+  UNIQUE (root, path)
+);
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  parent INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  todo TEXT,
+  tags TEXT NOT NULL,
+  custom_id TEXT
+);
+CREATE INDEX node_file ON node (file);
+CREATE INDEX node_custom_id ON node (custom_id) WHERE custom_id IS NOT NULL;
+CREATE TABLE node_id (
+  value TEXT NOT NULL,
+  node INTEGER NOT NULL REFERENCES node ON DELETE CASCADE,
+  PRIMARY KEY (value, node)
+) WITHOUT ROWID;
+CREATE INDEX node_id_node ON node_id (node);
+CREATE TABLE link (
+  node INTEGER NOT NULL REFERENCES node ON DELETE CASCADE,
+  target TEXT NOT NULL,
+  PRIMARY KEY (node, target)
+) WITHOUT ROWID;
+CREATE INDEX link_target ON link (target);
+CREATE TABLE problem (
+  root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  line INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  hint TEXT NOT NULL
+);
+CREATE INDEX problem_root ON problem (root);
+CREATE TABLE tokens (
+  encoding TEXT NOT NULL,
+  text BLOB NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (encoding, text)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='unicode61 remove_diacritics 2');
+"""
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Open the store, making or remaking it where it must be.
+
+    file: its folder is made, for its owner alone, if it is not there.
+    Returns: a connection that commits only where it is told to.
+    Raises: sqlite3.Error or OSError if there can be no store there: no room, no right to write.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        return _opened(file)
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise
+    remove(file)
+    return _opened(file)
+
+
+def remove(file: Path) -> None:
+    """Delete the store and what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    if not file.exists():
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(file, BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+        _prepare(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables if they are not there; whoever comes second waits and finds them."""
+    if _version(connection) == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if (version := _version(connection)) not in (0, VERSION):
+        connection.execute("ROLLBACK")
+        raise sqlite3.DatabaseError(f"file is not a database of version {VERSION}: {version}")
+    if version == 0:
+        for statement in SCHEMA.split(";\n"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file is not what it should be; a busy or full one is, and stays."""
+    words = ("not a database", "malformed", "no such table", "no such column")
+    return any(word in str(error) for word in words)

@@ -1,0 +1,185 @@
+"""The store with a memory: addresses are look-ups in a database that sync keeps up to date."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ..config import Config
+from ..core.model import Node, Problem, Tree
+from ..errors import OrgctxError
+from ..tokens import DEFAULT_ENCODING, counter
+from .database import connect
+from .store import Root, Store, matching
+from .sync import Progress, Report, Settings, add_counts, key_of, mark_texts, sync
+
+
+class IndexedStore(Store):
+    """Notes under some roots, known from a database; every text shown is read from its file.
+
+    What the database says is checked against the file that is shown. An address that it does not
+    know makes it sync before the answer is no.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[str | Path],
+        file: Path,
+        inlinetask_min_level: int | None = None,
+        config: Config | None = None,
+        is_frozen: bool = False,
+    ) -> None:
+        """file: where the database is, or is to be. is_frozen: never sync on its own."""
+        super().__init__(roots, inlinetask_min_level, config)
+        self.database, self._is_frozen = file, is_frozen
+        self._local = threading.local()
+        if not is_frozen and any(self._id_of(root) is None for root in self.roots):
+            self.sync()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's own connection."""
+        if not hasattr(self._local, "connection"):
+            self._local.connection = connect(self.database)
+        connection: sqlite3.Connection = self._local.connection
+        return connection
+
+    def sync(self, is_full: bool = False, progress: Progress | None = None) -> Report:
+        """Bring the database up to date with the notes. Raises: sqlite3.Error."""
+        total = Report()
+        for root in self.roots:
+            settings = self._settings(root)
+            count = counter("tokens", settings.encoding)
+            done = sync(self.connection, root.folder, settings, count, is_full, progress)
+            total.read += done.read
+            total.unchanged += done.unchanged
+            total.removed += done.removed
+            total.problems += [
+                Problem(self._name(root, root.folder / each.path), each.line, each.what, each.hint)
+                for each in done.problems
+            ]
+        self._count_marks()
+        return total
+
+    def freshen(self) -> bool:
+        """See Store.freshen."""
+        if self._is_frozen:
+            return False
+        report = self.sync()
+        return bool(report.read or report.removed or report.problems)
+
+    def _settings(self, root: Root) -> Settings:
+        config = self.configs[root.name]
+        encoding = config.encoding or DEFAULT_ENCODING
+        return Settings(config, encoding, self.inlinetask_min_level)
+
+    def _count_marks(self) -> None:
+        """Have the counts of the usual omission marks ready, so that no tokenizer is needed."""
+        for encoding in {self._settings(root).encoding for root in self.roots}:
+            texts = mark_texts()
+            known = "SELECT 1 FROM tokens WHERE encoding = ? AND text = ?"
+            if not self.connection.execute(known, (encoding, key_of(texts[-1]))).fetchone():
+                count = counter("tokens", encoding)
+                self.connection.execute("BEGIN IMMEDIATE")
+                add_counts(self.connection, encoding, texts, map(count, texts))
+                self.connection.execute("COMMIT")
+
+    def counter(self, unit: str, encoding: str) -> Callable[[str], int]:
+        """As tokens.counter, but it knows what was counted before."""
+        if unit != "tokens":
+            return counter(unit, encoding)
+        run = self.connection.execute
+        known: dict[str, int] = {}
+
+        def count(text: str) -> int:
+            if text not in known:
+                key = (encoding, key_of(text))
+                row = run(
+                    "SELECT count FROM tokens WHERE encoding = ? AND text = ?", key
+                ).fetchone()
+                known[text] = row[0] if row else counter("tokens", encoding)(text)
+            return known[text]
+
+        return count
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """Each note's address and place, as of the last sync."""
+        rows = self._query("SELECT root, path FROM file WHERE NOT is_private AND {roots}")
+        places = ((root, root.folder / path) for root, path in rows)
+        return dict(sorted((self._name(root, place), place) for root, place in places))
+
+    def holders(self, wanted: str) -> list[Node]:
+        """The nodes whose ID is `wanted`, else those whose ID begins with it."""
+        rows = self._query(
+            "SELECT DISTINCT root, path FROM node_id JOIN node ON node.id = node_id.node"
+            " JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
+            (wanted, wanted + "\U0010ffff"),
+        )
+        return matching(wanted, self._readable(rows))
+
+    def with_custom_id(self, wanted: str) -> list[Node]:
+        """The nodes with a CUSTOM_ID, in any file."""
+        rows = self._query(
+            "SELECT DISTINCT root, path FROM node JOIN file ON file.id = node.file"
+            " WHERE custom_id = ? AND {roots}",
+            (wanted,),
+        )
+        return [n for tree in self._readable(rows) for n in tree.nodes if n.custom_id == wanted]
+
+    def ids(self) -> DatabaseIds:
+        """Every ID, as of the last sync."""
+        return DatabaseIds(self._query)
+
+    def _id_of(self, root: Root) -> int | None:
+        """The root's row, if it was synced as it would be now."""
+        known = "SELECT id FROM root WHERE folder = ? AND settings = ?"
+        key = (str(root.folder), str(self._settings(root)))
+        row = self.connection.execute(known, key).fetchone()
+        return int(row[0]) if row else None
+
+    def _query(self, statement: str, values: tuple[str, ...] = ()) -> list[tuple[Root, str]]:
+        """Rows of a statement whose first column is `root`, which is given back as a Root."""
+        known = {self._id_of(root): root for root in self.roots}
+        marks = ",".join(str(id_) for id_ in known if id_ is not None) or "NULL"
+        rows = self.connection.execute(statement.format(roots=f"root IN ({marks})"), values)
+        return [(known[root], os.fsdecode(value)) for root, value in rows]
+
+    def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
+        """The files of these rows as they are now; one that is gone is no answer."""
+        for root, path in sorted(rows, key=lambda row: (row[0].name, row[1])):
+            try:
+                yield self.tree(self._name(root, root.folder / path))
+            except OrgctxError:
+                continue
+
+
+class DatabaseIds:
+    """IDs in the database, with what an answer asks of them."""
+
+    def __init__(self, query: Callable[..., list[tuple[Root, str]]]) -> None:
+        self._query = query
+
+    def count(self, id_: str) -> int:
+        """How many nodes have this ID."""
+        return len(self._rows("value = ?", id_))
+
+    def beside(self, id_: str) -> list[str]:
+        """The IDs before and after it in the order of characters, if there are such."""
+        before = self._rows("value < ?", id_, "ORDER BY value DESC LIMIT 1")
+        after = self._rows("value > ?", id_, "ORDER BY value LIMIT 1")
+        return [value for _, value in (*before, *after)]
+
+    def __iter__(self) -> Iterator[str]:
+        found = self._rows("value >= ?", "", "ORDER BY value")
+        return iter(dict.fromkeys(value for _, value in found))
+
+    def _rows(self, where: str, value: str, order: str = "") -> list[tuple[Root, str]]:
+        return self._query(
+            "SELECT root, value FROM node_id JOIN node ON node.id = node_id.node"
+            f" JOIN file ON file.id = node.file WHERE {where} AND {{roots}} {order}",
+            (value,),
+        )

@@ -1,0 +1,40 @@
+"""How a store is opened: with a memory where there can be one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..config import load, users_file
+from ..errors import BadArgument
+from .indexed import IndexedStore
+from .store import Store
+
+
+def database_file() -> Path:
+    """Where the database is: in the user's cache folder."""
+    from platformdirs import user_cache_path  # noqa: PLC0415  (only who needs the store pays)
+
+    return user_cache_path("orgctx") / "memex.sqlite"
+
+
+def open_store(
+    roots: Iterable[str | Path], inlinetask_min_level: int | None = None, is_frozen: bool = False
+) -> tuple[Store, str]:
+    """Open the notes under some roots; with none given, those that the user's file names.
+
+    is_frozen: answer from what is known, without looking for changes first.
+    Returns: (store, fault): fault says why there is no database, in which case each question
+        reads the notes themselves; else "".
+    Raises: NotFound, BadConfig, BadArgument if there is no root at all.
+    """
+    config = load(users_file(), is_users=True)
+    folders = [str(root) for root in roots] or list(config.roots.values())
+    if not folders:
+        raise BadArgument("no root", "give a folder, or name some in orgctx.toml", "root")
+    try:
+        file = database_file()
+        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen), ""
+    except (sqlite3.Error, OSError) as error:
+        return Store(folders, inlinetask_min_level, config), str(error)
