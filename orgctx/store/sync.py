@@ -7,7 +7,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -24,6 +24,7 @@ from . import files
 SETTLED_NS = 2_000_000_000
 """A file that changed so shortly before it was read may change again in the same clock tick."""
 BATCH = 200
+CHUNK = 500
 MARKS = 1000
 
 _LINK = re.compile(r"\[\[id:([^\[\]:]+(?::(?!:)[^\[\]:]*)*)(?:::[^\[\]]*)?\][\[\]]")
@@ -87,6 +88,7 @@ def sync(
                     _read(writer, folder, path, row, report)
                     if progress:
                         progress(done, len(changed))
+                writer.flush()
     if gone:
         with _transaction(connection):
             for id_ in gone:
@@ -220,6 +222,12 @@ class _Writer:
         self.run, self.run_many = connection.execute, connection.executemany
         self.connection, self.root, self.settings, self.count = connection, root, settings, count
         self._pool = pool
+        self._nodes: list[tuple[object, ...]] = []
+        self._ids: list[tuple[str, int]] = []
+        self._links: list[tuple[int, str]] = []
+        self._words: list[tuple[int, str, str]] = []
+        self._texts: list[str] = []
+        self._counted: list[tuple[list[str], Future[list[int]]]] = []
         self._next = int(self.run("SELECT coalesce(max(id), 0) + 1 FROM node").fetchone()[0])
 
     def forget(self, row: _Row | None) -> None:
@@ -237,11 +245,37 @@ class _Writer:
         self, tree: Tree, signature: tuple[int, int, int, int], is_settled: bool, digest: bytes
     ) -> None:
         nodes = list(tree.nodes)
-        file = self.add_file(tree.path, signature, is_settled, digest, nodes)
-        texts = _counted_texts(nodes)
-        counts = self._pool.submit(lambda: [self.count(text) for text in texts])
-        self._add_nodes(file, nodes)
-        add_counts(self.connection, self.settings.encoding, texts, counts.result())
+        file, first = self.add_file(tree.path, signature, is_settled, digest, nodes), self._next
+        self._next += len(nodes)
+        numbered = [(first + node.index, node) for node in nodes]
+        self._nodes += [
+            (id_, file, n.index, n.first_line, n.level, n.parent_index, n.title, n.todo,
+             " ".join(n.tags), n.custom_id)
+            for id_, n in numbered
+        ]  # fmt: skip
+        self._ids += [(each, id_) for id_, node in numbered for each in {*node.ids}]
+        self._links += [(id_, each) for id_, n in numbered for each in {*_LINK.findall(n.text)}]
+        self._words += [(id_, _words(node.title), _words(node.text)) for id_, node in numbered]
+        self._texts += _counted_texts(nodes)
+        if len(self._texts) >= CHUNK:
+            self._count()
+
+    def _count(self) -> None:
+        """Have the tokenizer, which needs no lock of Python's, count while rows are made."""
+        texts = list(dict.fromkeys(self._texts))
+        counts = self._pool.submit(lambda: list(map(self.count, texts)))
+        self._counted.append((texts, counts))
+        self._texts = []
+
+    def flush(self) -> None:
+        """Write the rows that were added."""
+        self._count()
+        self.run_many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._nodes)
+        self.run_many("INSERT INTO node_id VALUES (?, ?)", self._ids)
+        self.run_many("INSERT INTO link VALUES (?, ?)", self._links)
+        self.run_many("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", self._words)
+        for texts, counts in self._counted:
+            add_counts(self.connection, self.settings.encoding, texts, counts.result())
 
     def add_file(
         self,
@@ -264,24 +298,6 @@ class _Writer:
         )  # fmt: skip
         return int(row.lastrowid or 0)
 
-    def _add_nodes(self, file: int, nodes: list[Node]) -> None:
-        first = self._next
-        self._next += len(nodes)
-        self.run_many(
-            "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (first + n.index, file, n.index, n.first_line, n.level, n.parent_index, n.title,
-                 n.todo, " ".join(n.tags), n.custom_id)
-                for n in nodes
-            ),
-        )  # fmt: skip
-        ids = ((each, first + node.index) for node in nodes for each in {*node.ids})
-        self.run_many("INSERT INTO node_id VALUES (?, ?)", ids)
-        links = ((first + n.index, each) for n in nodes for each in {*_LINK.findall(n.text)})
-        self.run_many("INSERT INTO link VALUES (?, ?)", links)
-        words = ((first + n.index, _words(n.title), _words(n.text)) for n in nodes)
-        self.run_many("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", words)
-
 
 def _counted_texts(nodes: list[Node]) -> list[str]:
     """What views show most: each entry whole, and its skeleton."""
@@ -292,7 +308,7 @@ def _counted_texts(nodes: list[Node]) -> list[str]:
         else:
             pieces = entry(node, str).pieces
             texts += ["".join(p.text for p in pieces), "".join(p.reduced for p in pieces)]
-    return list(dict.fromkeys(texts))
+    return texts
 
 
 def add_counts(
@@ -321,7 +337,7 @@ def mark_texts() -> list[str]:
 def _words(text: str) -> str:
     """Text as it is searched: scripts without spaces get them, and no NUL ends it early."""
     if not text.isascii():
-        text = _SPACELESS.sub(r" \1 ", text)
+        text = _SPACELESS.sub(lambda match: f" {match[0]} ", text)
     return text.replace("\0", " ")
 
 
