@@ -7,7 +7,6 @@ all. A wrong key or value is an error with file and line, never ignored.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -56,11 +55,11 @@ def load(file: Path, is_users: bool = False) -> Config:
     """
     try:
         text = file.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
     except FileNotFoundError:
         return Config()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{file}: {error}", "mend it, or move it away", str(file)) from error
+    data = _parsed(file, text)
     known = {each.name for each in fields(Config)} - (set() if is_users else {"roots"})
     for key, value in data.items():
         if key not in known:
@@ -69,6 +68,15 @@ def load(file: Path, is_users: bool = False) -> Config:
         if fault := _CHECKS[key](value):
             raise _bad(file, text, key, fault, "see README.org, Configuration")
     return Config(**{key: _value(key, value) for key, value in data.items()})
+
+
+def _parsed(file: Path, text: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (only where there is something to read)
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{file}: {error}", "mend it, or move it away", str(file)) from error
 
 
 def users_file() -> Path:

@@ -8,7 +8,6 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
@@ -96,15 +95,17 @@ class Names:
         self.store = store
         self._outline_paths: dict[Node, str] = {}
         self._titles: dict[Node, Counter[str]] = {}
+        self._files: dict[str, bool] = {}
         self._custom: dict[str, Counter[str | None]] = {}
 
     @cached_property
     def _ids(self) -> Ids:
         return self.store.ids()
 
-    @cached_property
-    def _paths(self) -> frozenset[str]:
-        return frozenset(self.store.paths)
+    def _is_file(self, name: str) -> bool:
+        if name not in self._files:
+            self._files[name] = self.store.has(name)
+        return self._files[name]
 
     def address(self, node: Node) -> str:
         """The shortest stable address of a node that leads back to it and to no other.
@@ -129,7 +130,7 @@ class Names:
 
     def _is_plain(self, address: str, path: str) -> bool:
         """Whether the first file that the address is read as beginning with is `path`."""
-        return next((file for file in _files(address) if file in self._paths), path) == path
+        return next((file for file in _files(address) if self._is_file(file)), path) == path
 
     def _outline_path(self, node: Node) -> str:
         """The outline path of a node, or "" if a title on it is empty or not the only one there."""
@@ -355,6 +356,13 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
     if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
         return f"did you mean {' or '.join(named)}?"
     return "see what there is with: orgctx outline FILE-OR-FOLDER"
+
+
+def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:
+    """See difflib."""
+    import difflib  # noqa: PLC0415  (only an error needs it)
+
+    return difflib.get_close_matches(word, known, most, least)
 
 
 def _key(name: str) -> str:

@@ -7,14 +7,18 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError
 from ..tokens import DEFAULT_ENCODING, counter
 from .database import connect
-from .store import Root, Store, matching
-from .sync import Progress, Report, Settings, add_counts, key_of, mark_texts, sync
+from .store import Root, Store, matching, place_of
+
+if TYPE_CHECKING:
+    from .sync import Progress, Report
+from .counts import Settings, add_counts, key_of, mark_texts
 
 
 class IndexedStore(Store):
@@ -49,6 +53,8 @@ class IndexedStore(Store):
 
     def sync(self, is_full: bool = False, progress: Progress | None = None) -> Report:
         """Bring the database up to date with the notes. Raises: sqlite3.Error."""
+        from .sync import Report, sync  # noqa: PLC0415  (most answers need no sync)
+
         total = Report()
         for root in self.roots:
             settings = self._settings(root)
@@ -112,6 +118,42 @@ class IndexedStore(Store):
         places = ((root, root.folder / path) for root, path in rows)
         return dict(sorted((self._name(root, place), place) for root, place in places))
 
+    def file(self, name: str) -> str | None:
+        """See Store.file; what is spelled as it is stored is one look-up."""
+        if self.has(name):
+            return name
+        place = place_of(name)
+        if not name.isascii() or place is None:
+            return super().file(name)
+        here = self._by_name_or_place(name, place)
+        return here[0] if len(here) == 1 else super().file(name) if here else None
+
+    def _by_name_or_place(self, name: str, place: Path) -> list[str]:
+        """Addresses of files with this path inside their root, else of the file at `place`."""
+        plain = name.removeprefix("./")
+        is_here = name.startswith(".") and os.path.isfile(place)
+        prefixes = [f"{root.name}/" if len(self.roots) > 1 else "" for root in self.roots]
+        same = [] if is_here else [prefix + plain for prefix in prefixes]
+        if (found := [path for path in same if self.has(path)]) or (
+            ".." in place.parts and not os.path.isfile(place)
+        ):
+            return found
+        real = Path(os.path.realpath(place))
+        inside = (self._name(r, real) for r in self.roots if real.is_relative_to(r.folder))
+        return [path for path in inside if self.has(path)]
+
+    def has(self, path: str) -> bool:
+        """Whether this is the address of a note, as of the last sync."""
+        for root in self.roots:
+            prefix = f"{root.name}/" if len(self.roots) > 1 else ""
+            if path.startswith(prefix) and self._query(
+                "SELECT root, path FROM file WHERE path = ? AND NOT is_private AND {roots}",
+                (os.fsencode(path.removeprefix(prefix)),),
+                [root],
+            ):
+                return True
+        return False
+
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
         rows = self._query(
@@ -141,9 +183,14 @@ class IndexedStore(Store):
         row = self.connection.execute(known, key).fetchone()
         return int(row[0]) if row else None
 
-    def _query(self, statement: str, values: tuple[str, ...] = ()) -> list[tuple[Root, str]]:
+    def _query(
+        self,
+        statement: str,
+        values: tuple[str | bytes, ...] = (),
+        roots: Iterable[Root] | None = None,
+    ) -> list[tuple[Root, str]]:
         """Rows of a statement whose first column is `root`, which is given back as a Root."""
-        known = {self._id_of(root): root for root in self.roots}
+        known = {self._id_of(root): root for root in roots or self.roots}
         marks = ",".join(str(id_) for id_ in known if id_ is not None) or "NULL"
         rows = self.connection.execute(statement.format(roots=f"root IN ({marks})"), values)
         return [(known[root], os.fsdecode(value)) for root, value in rows]

@@ -146,6 +146,10 @@ class Store:
         if passed_over is not None:
             passed_over.extend(skipped)
 
+    def has(self, path: str) -> bool:
+        """Whether this is the address of a note."""
+        return path in self.paths
+
     def file(self, name: str) -> str | None:
         """The address of the file that `name` means, or None.
 

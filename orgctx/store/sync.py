@@ -6,26 +6,26 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from ..config import Config, ignorer
-from ..core.entry import entry, omitted, skeleton
+from ..config import ignorer
+from ..core.entry import entry, skeleton
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline
 from ..core.privacy import conceal
 from ..errors import NotFound, OrgctxError
 from . import files
+from .counts import Settings, add_counts
 
 SETTLED_NS = 2_000_000_000
 """A file that changed so shortly before it was read may change again in the same clock tick."""
 BATCH = 200
 CHUNK = 500
-MARKS = 1000
 
 _LINK = re.compile(r"\[\[id:([^\[\]:]+(?::(?!:)[^\[\]:]*)*)(?:::[^\[\]]*)?\][\[\]]")
 _SPACELESS = re.compile(
@@ -45,19 +45,6 @@ class Report:
     removed: int = 0
     problems: list[Problem] = field(default_factory=list)
     hides_what_was_known: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """All on which the rows of a root depend besides its files."""
-
-    config: Config
-    encoding: str
-    inlinetask_min_level: int | None = None
-
-    def __str__(self) -> str:
-        tags = sorted(self.config.private_tags)
-        return repr((self.config.ignore, tags, self.encoding, self.inlinetask_min_level))
 
 
 def sync(
@@ -309,29 +296,6 @@ def _counted_texts(nodes: list[Node]) -> list[str]:
             pieces = entry(node, str).pieces
             texts += ["".join(p.text for p in pieces), "".join(p.reduced for p in pieces)]
     return texts
-
-
-def add_counts(
-    connection: sqlite3.Connection, encoding: str, texts: Iterable[str], counts: Iterable[int]
-) -> None:
-    """Remember what texts cost; they are known by their hash, so no text is kept."""
-    rows = ((encoding, key_of(text), n) for text, n in zip(texts, counts, strict=True))
-    connection.executemany("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?)", rows)
-
-
-def key_of(text: str) -> bytes:
-    """What a text is known by in the table of counts."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
-
-
-def mark_texts() -> list[str]:
-    """The omission marks that are likely to be wanted."""
-    return [
-        omitted(number, what, newline)
-        for number in range(1, MARKS)
-        for what in ("headline", "line")
-        for newline in ("\n", "\r\n")
-    ]
 
 
 def _words(text: str) -> str:
