@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from . import ast
+if TYPE_CHECKING:
+    from .ast import Ast
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Tree:
     dones: tuple[str, ...]
     settings: tuple[int, ...]
     nodes: Nodes = field(repr=False)
-    asts: dict[int, ast.Ast] = field(default_factory=dict, repr=False)
+    asts: dict[int, Ast] = field(default_factory=dict, repr=False)
 
     @property
     def root(self) -> Node:
@@ -215,10 +216,12 @@ class Node:
         return self.is_commented or any(node.is_commented for node in self.ancestors)
 
     @property
-    def ast(self) -> ast.Ast:
+    def ast(self) -> Ast:
         """orgparse's reading of the entry, made on first use (see ast.read)."""
         known = self.tree.asts.get(self.index)
         if known is None:
+            from . import ast  # noqa: PLC0415  (only who asks for it pays for its patterns)
+
             known = ast.read(self.lines, self.tree.todos, self.tree.dones)
             self.tree.asts[self.index] = known
         return known

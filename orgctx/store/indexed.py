@@ -157,8 +157,8 @@ class IndexedStore(Store):
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
         rows = self._query(
-            "SELECT DISTINCT root, path FROM node_id JOIN node ON node.id = node_id.node"
-            " JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
+            "SELECT DISTINCT root, path FROM node_id CROSS JOIN node ON node.id = node_id.node"
+            " CROSS JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
             (wanted, wanted + "\U0010ffff"),
         )
         return matching(wanted, self._readable(rows))
@@ -166,7 +166,7 @@ class IndexedStore(Store):
     def with_custom_id(self, wanted: str) -> list[Node]:
         """The nodes with a CUSTOM_ID, in any file."""
         rows = self._query(
-            "SELECT DISTINCT root, path FROM node JOIN file ON file.id = node.file"
+            "SELECT DISTINCT root, path FROM node CROSS JOIN file ON file.id = node.file"
             " WHERE custom_id = ? AND {roots}",
             (wanted,),
         )
@@ -226,7 +226,7 @@ class DatabaseIds:
 
     def _rows(self, where: str, value: str, order: str = "") -> list[tuple[Root, str]]:
         return self._query(
-            "SELECT root, value FROM node_id JOIN node ON node.id = node_id.node"
-            f" JOIN file ON file.id = node.file WHERE {where} AND {{roots}} {order}",
+            "SELECT root, value FROM node_id CROSS JOIN node ON node.id = node_id.node"
+            f" CROSS JOIN file ON file.id = node.file WHERE {where} AND {{roots}} {order}",
             (value,),
         )

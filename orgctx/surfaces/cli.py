@@ -21,7 +21,7 @@ from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views import focus as focusing
-from ..views import outlines, syncing
+from ..views import outlines
 from . import output
 
 BUG = 70
@@ -163,6 +163,8 @@ def sync_roots(
 
     ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
     """
+    from ..views import syncing  # noqa: PLC0415  (a focus should not pay for it)
+
     store = _open(roots, inlinetask_min_level, no_sync=True)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
@@ -180,6 +182,8 @@ def status(
     roots: Sequence[str], as_json: bool, no_sync: bool, inlinetask_min_level: int | None
 ) -> None:
     """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
+    from ..views import syncing  # noqa: PLC0415
+
     store = _open(roots, inlinetask_min_level, no_sync)
     store.freshen()
     data = syncing.status(store)
