@@ -426,3 +426,26 @@ def test_sync_and_status_on_the_command_line(
         out = capfdbinary.readouterr()
         assert b"problems" in out.out
         assert out.err == b""
+
+
+def test_watching_sees_a_change_and_stops_cleanly(root: Path) -> None:
+    store, stop = opened(root), threading.Event()
+    reports = store.watch(stop)
+    assert next(reports).unchanged == 5
+    writer = threading.Timer(0.5, lambda: write(root, {"9.org": note("Nine", "id-nine")}))
+    writer.start()
+    assert next(reports).read == 1
+    assert store.holders("id-nine")[0].title == "Nine"
+    stop.set()
+    assert list(reports) == []
+
+
+def test_the_program_that_watches_ends_with_an_interrupt(root: Path) -> None:
+    command = [sys.executable, "-m", "orgctx", "watch", str(root)]
+    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert watching.stdout
+    assert b"5 read" in watching.stdout.readline()
+    watching.send_signal(signal.SIGINT)
+    out, err = watching.communicate(timeout=30)
+    assert watching.returncode in (0, 130), out
+    assert err.strip() == b""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
-from ..errors import OrgctxError
+from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from .database import connect
 from .store import Root, Store, matching, place_of
@@ -76,6 +76,25 @@ class IndexedStore(Store):
             return False
         report = self.sync()
         return bool(report.read or report.removed or report.problems)
+
+    def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:
+        """Sync now, and again whenever something changes under the roots, until `stop` is set.
+
+        Returns: the first report, then one for each sync that read or removed something. Ends
+            quietly on an interrupt. Any event means only: look again.
+        Raises: Unreadable if the package watchfiles is not installed.
+        """
+        try:
+            from watchfiles import watch  # noqa: PLC0415  (an extra)
+        except ImportError as error:
+            hint = "pip install 'orgctx[watch]'"
+            raise Unreadable("watchfiles is not installed", hint, "watchfiles") from error
+        yield self.sync()
+        folders = [root.folder for root in self.roots]
+        for _ in watch(*folders, stop_event=stop, raise_interrupt=False):
+            report = self.sync()
+            if report.read or report.removed:
+                yield report
 
     def _settings(self, root: Root) -> Settings:
         config = self.configs[root.name]

@@ -191,6 +191,23 @@ def status(
 
 
 @cli.command()
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@_inlinetasks
+def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
+    """Keep the store current while this runs; stop it with C-c.
+
+    Prints a line for each time that something changed.
+    """
+    from ..views import syncing  # noqa: PLC0415
+
+    store = _open(roots, inlinetask_min_level, no_sync=True)
+    if not isinstance(store, IndexedStore):
+        raise click.exceptions.Exit(1)
+    for report in store.watch():
+        output.write(syncing.to_text(report))
+
+
+@cli.command()
 def emacs() -> None:
     """Print where orgctx.el is, and the lines that load it."""
     folder = Path(__file__).parent / "emacs"

@@ -9,7 +9,20 @@ import random
 import sys
 from pathlib import Path
 
-WORDS = "garden river budget letter engine winter colour market silver stone music paper".split()
+WORDS = [
+    "garden",
+    "river",
+    "budget",
+    "letter",
+    "engine",
+    "winter",
+    "colour",
+    "market",
+    "silver",
+    "stone",
+    "music",
+    "paper",
+]
 CJK = "会議資料計画東京予算報告"
 
 
@@ -29,7 +42,9 @@ def note(draw: random.Random, number: int, files: int, headlines: int) -> str:
     lines = [f"#+title: Note {number} on {draw.choice(WORDS)}", ""]
     for part in range(draw.randint(1, 2 * headlines - 1)):
         stars = "*" * draw.randint(1, 3)
-        lines.append(f"{stars} {draw.choice(('', 'TODO ', 'DONE '))}{sentence(draw, 4)} :tag{part}:")
+        lines.append(
+            f"{stars} {draw.choice(('', 'TODO ', 'DONE '))}{sentence(draw, 4)} :tag{part}:"
+        )
         lines += [":PROPERTIES:", f":ID: {id_of(number, part)}", ":END:"]
         lines += [sentence(draw, 12) for _ in range(draw.randint(0, 8))]
         lines.append(f"See [[id:{id_of(draw.randrange(files), 0)}][there]].")
