@@ -449,3 +449,34 @@ def test_the_program_that_watches_ends_with_an_interrupt(root: Path) -> None:
     out, err = watching.communicate(timeout=30)
     assert watching.returncode in (0, 130), out
     assert err.strip() == b""
+
+
+def test_on_a_full_disk_the_notes_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        root, {f"more/{n}.org": note(f"M{n}", f"more-{n:06}", "words\n" * 500) for n in range(50)}
+    )
+
+    def small(file: Path) -> sqlite3.Connection:
+        connection = connect(file)
+        connection.execute("PRAGMA max_page_count = 60")
+        return connection
+
+    monkeypatch.setattr("orgctx.store.indexed.connect", small)
+    store, fault = open_store([root])
+    assert type(store) is Store
+    assert "full" in fault
+    assert open_memex(root).node("more-000049").title == "M49"
+
+
+def test_a_store_that_cannot_be_read_is_told_in_one_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def broken(*_: object) -> list[object]:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    monkeypatch.setattr(IndexedStore, "holders", broken)
+    assert run(["focus", "id-000001", "--root", str(root)]) == 1
+    out = capfdbinary.readouterr()
+    assert out.out == b""
+    assert out.err.count(b"\n") == 1
+    assert str(database_file()).encode() in out.err

@@ -74,7 +74,11 @@ class IndexedStore(Store):
         """See Store.freshen."""
         if self._is_frozen:
             return False
-        report = self.sync()
+        try:
+            report = self.sync()
+        except sqlite3.Error as error:
+            hint = f"make room, or delete {self.database}: it is made anew"
+            raise Unreadable(f"the store: {error}", hint, str(self.database)) from error
         return bool(report.read or report.removed or report.problems)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:

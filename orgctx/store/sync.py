@@ -94,7 +94,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite itself has rolled back where the disk is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 

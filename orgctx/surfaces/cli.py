@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..core.lens import BACKGROUND
 from ..errors import OrgctxError
 from ..store import address as addresses
 from ..store.indexed import IndexedStore
-from ..store.opening import open_store
+from ..store.opening import database_file, open_store
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views import focus as focusing
@@ -289,6 +290,9 @@ def _explain(error: Exception) -> int:
     elif isinstance(error, OrgctxError):
         output.complain(error.message, error.hint)
         return error.exit_status
+    elif isinstance(error, sqlite3.Error):
+        output.complain(f"the store: {error}", f"delete {database_file()}: it is made anew")
+        return 1
     elif isinstance(error, OSError):
         output.complain(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
         return 1
