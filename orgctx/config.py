@@ -71,7 +71,7 @@ def load(file: Path, is_users: bool = False) -> Config:
 
 
 def _parsed(file: Path, text: str) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (only where there is something to read)
+    import tomllib  # only where there is something to read
 
     try:
         return tomllib.loads(text)
@@ -81,7 +81,7 @@ def _parsed(file: Path, text: str) -> dict[str, Any]:
 
 def users_file() -> Path:
     """Where the user's configuration is, whether it is there or not."""
-    from platformdirs import user_config_path  # noqa: PLC0415  (only who looks for it pays)
+    from platformdirs import user_config_path  # only who looks for it pays
 
     return user_config_path("orgctx") / NAME
 

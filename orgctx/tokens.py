@@ -103,7 +103,7 @@ def get_encoding(name: str) -> tiktoken.Encoding:
     which case nothing is kept and the next call tries again.
     """
     _require("encoding", name, ENCODINGS)
-    from tiktoken import registry  # noqa: PLC0415  a process that counts nothing must not load it
+    from tiktoken import registry  # a process that counts nothing must not load it
 
     with registry._lock:  # tiktoken's own: its get_encoding waits for us instead of downloading
         if name not in registry.ENCODINGS:
@@ -178,7 +178,7 @@ def _huge_runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _build(name: str) -> tiktoken.Encoding:
-    import tiktoken  # noqa: PLC0415  as in get_encoding
+    import tiktoken
 
     definition = _DEFINITIONS[name]
     fields = _read_vocabulary(name, definition.sha256).split()

@@ -43,8 +43,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def opened(root: Path) -> IndexedStore:
-    store, fault = open_store([root])
-    assert isinstance(store, IndexedStore), fault
+    store = open_store([root])
+    assert isinstance(store, IndexedStore), store.fault
     return store
 
 
@@ -139,7 +139,7 @@ def test_an_unknown_address_makes_it_look_again(root: Path) -> None:
 def test_a_frozen_store_answers_from_what_it_knows(root: Path) -> None:
     opened(root)
     write(root, {"later.org": note("Later", "id-later")})
-    store, _ = open_store([root], is_frozen=True)
+    store = open_store([root], is_frozen=True)
     assert store.holders("id-later") == []
     assert store.freshen() is False
 
@@ -215,14 +215,14 @@ def test_without_a_place_for_the_store_the_notes_are_read(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    store, fault = open_store([root])
+    store = open_store([root])
     assert type(store) is Store
-    assert fault
+    assert store.fault
     assert open_memex(root).focus("id:id-000003").text
 
 
 def sync_for_ever(root: str) -> None:
-    store, _ = open_store([root])
+    store = opened(Path(root))
     while True:
         store.sync(is_full=True)
 
@@ -451,7 +451,9 @@ def test_the_program_that_watches_ends_with_an_interrupt(root: Path) -> None:
     assert err.strip() == b""
 
 
-def test_on_a_full_disk_the_notes_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_the_notes_are_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     write(
         root, {f"more/{n}.org": note(f"M{n}", f"more-{n:06}", "words\n" * 500) for n in range(50)}
     )
@@ -462,9 +464,11 @@ def test_on_a_full_disk_the_notes_are_read(root: Path, monkeypatch: pytest.Monke
         return connection
 
     monkeypatch.setattr("orgctx.store.indexed.connect", small)
-    store, fault = open_store([root])
+    store = open_store([root])
     assert type(store) is Store
-    assert "full" in fault
+    assert "full" in store.fault
+    assert run(["focus", "more-000048", "--root", str(root)]) == 0
+    assert b"no store" in capfdbinary.readouterr().err
     assert open_memex(root).node("more-000049").title == "M49"
 
 

@@ -96,8 +96,8 @@ def _attempt(lines: Sequence[str], todos: Sequence[str], dones: Sequence[str]) -
     orgparse takes the line below a headline for planning whatever it begins with; an empty line
     in between keeps it from that.
     """
-    from orgparse import loadi  # noqa: PLC0415  (only who asks for an entry's AST pays for it)
-    from orgparse.node import OrgEnv  # noqa: PLC0415
+    from orgparse import loadi  # only who asks for an entry's AST pays for it
+    from orgparse.node import OrgEnv
 
     has_headline = bool(lines) and _is_headline(lines[0])
     is_planned = len(lines) > 1 and _PLANNING.match(lines[1])

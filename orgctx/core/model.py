@@ -220,7 +220,7 @@ class Node:
         """orgparse's reading of the entry, made on first use (see ast.read)."""
         known = self.tree.asts.get(self.index)
         if known is None:
-            from . import ast  # noqa: PLC0415  (only who asks for it pays for its patterns)
+            from . import ast  # only who asks for it pays for its patterns
 
             known = ast.read(self.lines, self.tree.todos, self.tree.dones)
             self.tree.asts[self.index] = known

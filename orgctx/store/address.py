@@ -360,7 +360,7 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
 
 def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:
     """See difflib."""
-    import difflib  # noqa: PLC0415  (only an error needs it)
+    import difflib  # only an error needs it
 
     return difflib.get_close_matches(word, known, most, least)
 

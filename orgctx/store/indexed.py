@@ -14,7 +14,7 @@ from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from .database import connect
-from .store import Root, Store, matching, place_of
+from .store import Ids, Root, Store, matching, place_of
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
@@ -23,6 +23,8 @@ from .counts import Settings, add_counts, key_of, mark_texts
 
 class IndexedStore(Store):
     """Notes under some roots, known from a database; every text shown is read from its file.
+
+    fault: why the database cannot be brought up to date; from then on the notes are read.
 
     What the database says is checked against the file that is shown. An address that it does not
     know makes it sync before the answer is no.
@@ -40,6 +42,7 @@ class IndexedStore(Store):
         super().__init__(roots, inlinetask_min_level, config)
         self.database, self._is_frozen = file, is_frozen
         self._local = threading.local()
+        self.fault = ""
         if not is_frozen and any(self._id_of(root) is None for root in self.roots):
             self.sync()
 
@@ -53,7 +56,7 @@ class IndexedStore(Store):
 
     def sync(self, is_full: bool = False, progress: Progress | None = None) -> Report:
         """Bring the database up to date with the notes. Raises: sqlite3.Error."""
-        from .sync import Report, sync  # noqa: PLC0415  (most answers need no sync)
+        from .sync import Report, sync  # most answers need no sync
 
         total = Report()
         for root in self.roots:
@@ -77,8 +80,8 @@ class IndexedStore(Store):
         try:
             report = self.sync()
         except sqlite3.Error as error:
-            hint = f"make room, or delete {self.database}: it is made anew"
-            raise Unreadable(f"the store: {error}", hint, str(self.database)) from error
+            self.fault = str(error)
+            return True
         return bool(report.read or report.removed or report.problems)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:
@@ -89,7 +92,7 @@ class IndexedStore(Store):
         Raises: Unreadable if the package watchfiles is not installed.
         """
         try:
-            from watchfiles import watch  # noqa: PLC0415  (an extra)
+            from watchfiles import watch  # an extra
         except ImportError as error:
             hint = "pip install 'orgctx[watch]'"
             raise Unreadable("watchfiles is not installed", hint, "watchfiles") from error
@@ -137,12 +140,16 @@ class IndexedStore(Store):
     @property
     def paths(self) -> dict[str, Path]:
         """Each note's address and place, as of the last sync."""
+        if self.fault:
+            return super().paths
         rows = self._query("SELECT root, path FROM file WHERE NOT is_private AND {roots}")
         places = ((root, root.folder / path) for root, path in rows)
         return dict(sorted((self._name(root, place), place) for root, place in places))
 
     def file(self, name: str) -> str | None:
         """See Store.file; what is spelled as it is stored is one look-up."""
+        if self.fault:
+            return super().file(name)
         if self.has(name):
             return name
         place = place_of(name)
@@ -167,6 +174,8 @@ class IndexedStore(Store):
 
     def has(self, path: str) -> bool:
         """Whether this is the address of a note, as of the last sync."""
+        if self.fault:
+            return super().has(path)
         for root in self.roots:
             prefix = f"{root.name}/" if len(self.roots) > 1 else ""
             if path.startswith(prefix) and self._query(
@@ -179,6 +188,8 @@ class IndexedStore(Store):
 
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
+        if self.fault:
+            return super().holders(wanted)
         rows = self._query(
             "SELECT DISTINCT root, path FROM node_id CROSS JOIN node ON node.id = node_id.node"
             " CROSS JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
@@ -188,6 +199,8 @@ class IndexedStore(Store):
 
     def with_custom_id(self, wanted: str) -> list[Node]:
         """The nodes with a CUSTOM_ID, in any file."""
+        if self.fault:
+            return super().with_custom_id(wanted)
         rows = self._query(
             "SELECT DISTINCT root, path FROM node CROSS JOIN file ON file.id = node.file"
             " WHERE custom_id = ? AND {roots}",
@@ -195,8 +208,10 @@ class IndexedStore(Store):
         )
         return [n for tree in self._readable(rows) for n in tree.nodes if n.custom_id == wanted]
 
-    def ids(self) -> DatabaseIds:
+    def ids(self) -> Ids:
         """Every ID, as of the last sync."""
+        if self.fault:
+            return super().ids()
         return DatabaseIds(self._query)
 
     def _id_of(self, root: Root) -> int | None:

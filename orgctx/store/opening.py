@@ -14,19 +14,19 @@ from .store import Store
 
 def database_file() -> Path:
     """Where the database is: in the user's cache folder."""
-    from platformdirs import user_cache_path  # noqa: PLC0415  (only who needs the store pays)
+    from platformdirs import user_cache_path  # only who needs the store pays
 
     return user_cache_path("orgctx") / "memex.sqlite"
 
 
 def open_store(
     roots: Iterable[str | Path], inlinetask_min_level: int | None = None, is_frozen: bool = False
-) -> tuple[Store, str]:
+) -> Store:
     """Open the notes under some roots; with none given, those that the user's file names.
 
     is_frozen: answer from what is known, without looking for changes first.
-    Returns: (store, fault): fault says why there is no database, in which case each question
-        reads the notes themselves; else "".
+    Returns: Store; where there can be no database its `fault` says why, and each question reads the
+        notes themselves.
     Raises: NotFound, BadConfig, BadArgument if there is no root at all.
     """
     config = load(users_file(), is_users=True)
@@ -35,6 +35,8 @@ def open_store(
         raise BadArgument("no root", "give a folder, or name some in orgctx.toml", "root")
     try:
         file = database_file()
-        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen), ""
+        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen)
     except (sqlite3.Error, OSError) as error:
-        return Store(folders, inlinetask_min_level, config), str(error)
+        store = Store(folders, inlinetask_min_level, config)
+        store.fault = str(error)
+        return store

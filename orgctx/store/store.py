@@ -34,7 +34,10 @@ class Store:
 
     paths: address of each file -> where it is.
     problems: files that were passed over, and what was wrong in those that were read.
+    fault: why nothing can be remembered; "" if that is not wanted or no trouble.
     """
+
+    fault: str = ""
 
     def __init__(
         self,

@@ -64,5 +64,4 @@ def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = N
     names = [fspath(root) for root in roots]
     if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
         return Memex(Store.of_file(names[0], inlinetask_min_level))
-    store, _ = open_store(names, inlinetask_min_level)
-    return Memex(store)
+    return Memex(open_store(names, inlinetask_min_level))

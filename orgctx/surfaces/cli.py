@@ -130,8 +130,9 @@ def focus(
     store, address = _store(address, roots, inlinetask_min_level, no_sync)
     view = focusing.focus(store, address, **_with_defaults(store, options))
     output.write(view.text if form == "org" else output.to_json(focusing.to_data(view)))
+    _tell_fault(store)
     if report:
-        from .report import report as print_report  # noqa: PLC0415  (rich, only when asked for)
+        from .report import report as print_report  # rich, only when asked for
 
         print_report(view)
 
@@ -164,9 +165,10 @@ def sync_roots(
 
     ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
     """
-    from ..views import syncing  # noqa: PLC0415  (a focus should not pay for it)
+    from ..views import syncing  # a focus should not pay for it
 
     store = _open(roots, inlinetask_min_level, no_sync=True)
+    _tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
     with output.progress("reading notes") as progress:
@@ -183,10 +185,11 @@ def status(
     roots: Sequence[str], as_json: bool, no_sync: bool, inlinetask_min_level: int | None
 ) -> None:
     """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
-    from ..views import syncing  # noqa: PLC0415
+    from ..views import syncing
 
     store = _open(roots, inlinetask_min_level, no_sync)
     store.freshen()
+    _tell_fault(store)
     data = syncing.status(store)
     output.write(output.to_json(data) if as_json else syncing.status_text(data))
 
@@ -199,9 +202,10 @@ def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
 
     Prints a line for each time that something changed.
     """
-    from ..views import syncing  # noqa: PLC0415
+    from ..views import syncing
 
     store = _open(roots, inlinetask_min_level, no_sync=True)
+    _tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
     for report in store.watch():
@@ -254,16 +258,20 @@ def _variable() -> list[str]:
 
 
 def _open(roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool) -> Store:
-    """A store of these roots, or of the default ones; without a database, that is said."""
+    """A store of these roots, or of the default ones."""
     try:
-        store, fault = open_store(roots or _variable(), inlinetask_min_level, no_sync)
+        return open_store(roots or _variable(), inlinetask_min_level, no_sync)
     except OrgctxError as error:
         if roots or not _variable():
             raise
         raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
-    if fault:
-        output.complain(f"no store: {fault}", "the notes are read instead, which takes longer")
-    return store
+
+
+def _tell_fault(store: Store) -> None:
+    if store.fault:
+        output.complain(
+            f"no store: {store.fault}", "the notes are read instead, which takes longer"
+        )
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

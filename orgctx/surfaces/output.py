@@ -97,8 +97,8 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich import progress as bars  # noqa: PLC0415  (rich, only for a terminal)
-    from rich.console import Console  # noqa: PLC0415
+    from rich import progress as bars  # rich, only for a terminal
+    from rich.console import Console
 
     columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeRemainingColumn())
     shown = bars.Progress(what, *columns, console=Console(file=sys.stderr), transient=True)
