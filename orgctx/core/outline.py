@@ -135,6 +135,8 @@ def _newline(text: str) -> str:
 
 def _settings(scan: _Scan) -> Iterator[_Setting]:
     """The keyword lines that count: a title in the zeroth section, the others anywhere."""
+    if "#+" not in scan.text:
+        return
     known, verbatim = -1, list[Element]()
     for match in _SETTING.finditer(scan.text):
         start = scan.text.rfind("\n", 0, match.start()) + 1
