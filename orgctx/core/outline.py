@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -53,22 +54,33 @@ class _Line(NamedTuple):
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Scan:
-    """Where the nodes of a text are; lists by index of the node.
+    """Where the nodes of a text are; lists by index of the node, made when they are wanted.
 
-    starts, first_lines: one more for the end.
+    starts, first_lines: one more for the end. parents_and_ends: see `_family`.
     heads: of all but the file node; found in the text behind one line feed, so that a headline
         begins where its match does, and the line below it where the match ends.
     """
 
     text: str
     heads: list[re.Match[str]]
-    levels: list[int]
-    parents: list[int]
-    ends: list[int]
-    starts: list[int]
-    first_lines: list[int]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return [0, *(head.start() for head in self.heads), len(self.text)]
+
+    @cached_property
+    def levels(self) -> list[int]:
+        return [0, *(len(head[1]) for head in self.heads)]
+
+    @cached_property
+    def parents_and_ends(self) -> tuple[list[int], list[int]]:
+        return _family(self.levels)
+
+    @cached_property
+    def first_lines(self) -> list[int]:
+        return _first_lines(self.text, self.starts)
 
     def lines(self, index: int) -> list[str]:
         return self.text[self.starts[index] : self.starts[index + 1]].split("\n")
@@ -103,7 +115,7 @@ def outline(
         todos=todos,
         dones=dones,
         settings=tuple(setting.line for setting in settings),
-        nodes=Nodes(len(scan.levels), read),
+        nodes=Nodes(len(scan.heads) + 1, read),
     )
     return tree
 
@@ -112,9 +124,7 @@ def _scan(text: str, inlinetask_min_level: int | None) -> _Scan:
     heads = list(_HEADLINE.finditer("\n" + text))
     if inlinetask_min_level is not None:
         heads = [head for head in heads if len(head[1]) < inlinetask_min_level]
-    starts = [0, *(head.start() for head in heads), len(text)]
-    levels = [0, *(len(head[1]) for head in heads)]
-    return _Scan(text, heads, levels, *_family(levels), starts, _first_lines(text, starts))
+    return _Scan(text, heads)
 
 
 def _first_lines(text: str, starts: Sequence[int]) -> list[int]:
@@ -192,12 +202,13 @@ def _file_tags(value: str) -> list[str]:
 def _node(tree: Tree, scan: _Scan, index: int, line: _Line) -> Node:
     """One node. line: what its headline says."""
     start, first = scan.starts[index], scan.first_lines[index]
+    parents, ends = scan.parents_and_ends
     drawer = _drawer(scan.text, scan.heads[index - 1].end()) if index else _file_drawer(scan.text)
     return Node(
         tree=tree,
         index=index,
-        parent_index=scan.parents[index],
-        end_index=scan.ends[index],
+        parent_index=parents[index],
+        end_index=ends[index],
         level=scan.levels[index],
         first_line=first,
         last_line=scan.first_lines[index + 1] - 1,
