@@ -9,9 +9,11 @@ import argparse
 import ast
 import contextlib
 import difflib
+import importlib.util
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from itertools import pairwise, zip_longest
@@ -82,9 +84,17 @@ def run(command: list[str], source: str = "") -> subprocess.CompletedProcess[str
     return subprocess.run(command, input=source, capture_output=True, encoding="utf-8", check=False)
 
 
+def ruff() -> list[str]:
+    """The command: of this Python, else of the checkout's .venv or on the PATH."""
+    if importlib.util.find_spec("ruff"):
+        return [sys.executable, "-m", "ruff"]
+    if found := shutil.which("ruff", path=f".venv/bin{os.pathsep}{os.environ.get('PATH', '')}"):
+        return [found]
+    sys.exit("ruff, which formats the modules, is not installed: bash .ci/setup dev")
+
+
 def formatted(label: str, source: str) -> str:
-    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", label, "-"]
-    done = run(ruff, source)
+    done = run([*ruff(), "format", "--stdin-filename", label, "-"], source)
     if done.returncode:
         raise Problem(f"{label}: ruff format failed: {done.stderr.strip()}")
     return done.stdout

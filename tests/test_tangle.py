@@ -348,3 +348,22 @@ def test_an_example_that_raises_fails_at_its_line_and_sees_no_other_chapter(show
 def test_this_repository_is_in_order(command):
     done = subprocess.run([sys.executable, TANGLE, command], capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{command}: ok\n".encode(), b"")
+
+
+def test_ruff_is_found_in_the_checkout_or_its_lack_is_told_in_one_line(tmp_path: Path) -> None:
+    """A Python that has no ruff itself, as a contributor's own."""
+    real = Path(sys.executable).with_name("ruff")
+    chapter = "#+begin_src python\nx = 1\n#+end_src\n"
+    for path, text in {"literate/a.org": chapter, "orgctx/core/a.py": "x = 1\n"}.items():
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    tool = Path(__file__).parent.parent / "literate" / "tangle.py"
+    command = [sys.executable, "-S", str(tool), "check", "--root", str(tmp_path)]
+    lacking = subprocess.run(command, env={"PATH": ""}, capture_output=True, text=True, check=False)
+    assert lacking.returncode == 1
+    assert lacking.stderr.count("\n") == 1
+    assert ".ci/setup dev" in lacking.stderr
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "ruff").symlink_to(real)
+    found = subprocess.run(command, env={"PATH": ""}, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -651,14 +651,13 @@ def test_a_border_is_judged_without_reading_a_huge_line_again_and_again() -> Non
 
 @pytest.fixture(scope="module")
 def notes() -> list[str]:
-    folder = os.environ.get("ORGCTX_CORPORA")
-    if not folder:
-        pytest.skip("ORGCTX_CORPORA is not set: it names a folder of .org files to check")
+    folder = os.environ["ORGCTX_CORPORA"]
     read = [path.read_bytes().decode("utf-8", "replace") for path in Path(folder).rglob("*.org")]
     assert read, f"no .org file under {folder}"
     return read
 
 
+@pytest.mark.corpora
 def test_every_promised_border_in_real_notes(notes: list[str], encoding: str) -> None:
     pairs = {
         pair for text in notes for pair in zip(lines_of(text), lines_of(text)[1:], strict=False)
@@ -675,6 +674,7 @@ def test_every_promised_border_in_real_notes(notes: list[str], encoding: str) ->
     assert len(promised) > len(pairs) / 2
 
 
+@pytest.mark.corpora
 def test_parts_of_real_notes_add_up(notes: list[str], encoding: str) -> None:
     measure = tokens.counter(encoding=encoding)
     for text in notes:
