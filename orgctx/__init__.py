@@ -11,7 +11,7 @@ from .errors import (
     OutsideRoot,
     Unreadable,
 )
-from .surfaces.api import Memex, open_memex
+from .surfaces.api import Memex, Node, open_memex
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ __all__ = [
     "BadArgument",
     "BudgetTooSmall",
     "Memex",
+    "Node",
     "NotFound",
     "OrgctxError",
     "OutsideRoot",

@@ -10,12 +10,43 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import BadConfig
 from .tokens import ENCODINGS
 
+if TYPE_CHECKING:
+    from .core.model import Node
+
 NAME = "orgctx.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """What makes an entry active: any of these.
+
+    tags: its own or inherited ones. properties: names of its own, or NAME=VALUE.
+    keywords: TODO keywords; None for each that is open in its file.
+    """
+
+    tags: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    keywords: tuple[str, ...] | None = None
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node is active; what is commented out is not."""
+        if node.is_in_comment:
+            return False
+        open_ones = node.tree.todos if self.keywords is None else self.keywords
+        is_tagged = bool(self.tags) and not set(self.tags).isdisjoint(node.inherited_tags)
+        has_property = any(self._has(node, wanted) for wanted in self.properties)
+        return node.todo in open_ones or is_tagged or has_property
+
+    @staticmethod
+    def _has(node: Node, wanted: str) -> bool:
+        name, is_pair, value = wanted.partition("=")
+        found = node.get_property(name)
+        return found is not None and (not is_pair or found == value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +58,7 @@ class Config:
         slash, `**` does; a pattern without a slash is of a name at any depth.
     private_tags: nodes with one of these tags, inherited ones too, are absent from every answer.
     budget: int > 0. encoding: one of tokens.ENCODINGS.
+    active: what an overview shows first.
     """
 
     roots: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +66,7 @@ class Config:
     private_tags: frozenset[str] = frozenset()
     budget: int | None = None
     encoding: str | None = None
+    active: Active | None = None
 
     def over(self, other: Config) -> Config:
         """This configuration where it says something, else the other; patterns and tags add up."""
@@ -43,6 +76,7 @@ class Config:
             private_tags=self.private_tags | other.private_tags,
             budget=self.budget or other.budget,
             encoding=self.encoding or other.encoding,
+            active=self.active or other.active,
         )
 
 
@@ -96,6 +130,8 @@ def _bad(file: Path, text: str, key: str, fault: str, hint: str) -> BadConfig:
 def _value(key: str, value: Any) -> Any:
     if key == "ignore":
         return tuple(value)
+    if key == "active":
+        return Active(**{"keywords": (), **{name: tuple(each) for name, each in value.items()}})
     return frozenset(value) if key == "private_tags" else value
 
 
@@ -112,11 +148,17 @@ def _is_table(value: Any) -> bool:
     return is_table and all(re.fullmatch(r"[^/:]+", name) for name in value)
 
 
+def _is_rule(value: Any) -> bool:
+    names = {each.name for each in fields(Active)}
+    return isinstance(value, dict) and names >= set(value) and all(map(_is_strings, value.values()))
+
+
 _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "roots": lambda v: "" if _is_table(v) else "give a table of name = folder, no / or : in a name",
     "ignore": lambda v: "" if _is_strings(v) else "give a list of patterns",
     "private_tags": lambda v: "" if _is_strings(v) else "give a list of tags",
     "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
+    "active": lambda v: "" if _is_rule(v) else "give lists of tags, properties or keywords",
     "encoding": lambda v: "" if v in ENCODINGS else f"give one of {', '.join(ENCODINGS)}",
 }
 

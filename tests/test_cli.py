@@ -225,7 +225,7 @@ def test_a_name_like_an_option_is_given_after_two_dashes(run: Run) -> None:
 
 def test_json_has_the_documented_fields(run: Run) -> None:
     data = as_json(run("focus", "garden.org::*Beds", "--format", "json", "--budget", "150"))
-    view = open_memex("garden.org").focus("garden.org::*Beds", 150)
+    view = open_memex("garden.org").focus("garden.org::*Beds", budget=150)
     assert data["text"] == view.text
     assert data["tokens"] == count(view.text) == view.tokens <= 150
     assert (data["budget"], data["unit"], data["encoding"]) == (150, "tokens", "o200k_base")
@@ -240,7 +240,7 @@ def test_json_has_the_documented_fields(run: Run) -> None:
 
 
 def test_json_tells_what_orgparse_knows_of_the_target(run: Run) -> None:
-    target = as_json(run("focus", "garden.org::*Beds", "--format", "json"))["target"]
+    target = as_json(run("focus", "garden.org::*Beds", "--format", "json"))["targets"][0]
     assert target["address"] == "id:5f0c9a1e-2000-4000-8000-000000000002"
     assert (target["path"], target["line"], target["level"]) == ("garden.org", 11, 2)
     assert (target["todo"], target["priority"], target["tags"]) == ("TODO", "A", ["dig"])
@@ -285,7 +285,7 @@ def facts_entry() -> str:
 def test_what_is_known_of_the_target_costs_at_most_the_budget_again(run: Run, budget: int) -> None:
     write("a.org", facts_entry())
     flags = ("--format", "json", "--budget", str(budget))
-    target = as_json(run("focus", "a.org:1", *flags))["target"]
+    target = as_json(run("focus", "a.org:1", *flags))["targets"][0]
     facts = {name: target[name] for name in FACTS if target.get(name)}
     assert count(json.dumps(facts, ensure_ascii=False)) <= max(budget, count("{}"))
     whole = {"deadline", "timestamps", "clocks", "properties"}
@@ -303,11 +303,12 @@ def test_the_report_goes_to_stderr_alone(run: Run) -> None:
     flags = ("garden.org::*Beds", "--budget", "150")
     plain, reported = run("focus", *flags), run("focus", *flags, "--report")
     assert reported.out == plain.out
-    view = open_memex("garden.org").focus("garden.org::*Beds", 150)
+    view = open_memex("garden.org").focus("garden.org::*Beds", budget=150)
     assert f"{view.tokens} of 150 tokens" in reported.err
     for each in view.shown:
         title = each.node.title or each.path
-        line = rf"{re.escape(title)}  {each.detail} {each.relation}, {each.tokens} tokens"
+        why = f"{each.relation} {each.interest:.1f}"
+        line = rf"{re.escape(title)}  {each.detail} {why}, {each.tokens} tokens"
         assert re.search(line, reported.err)
     assert reported.err.count(" omitted\n") == len(view.omitted) > 0
     assert "\x1b" not in reported.err
@@ -320,7 +321,7 @@ def test_a_refusal_has_no_report(run: Run) -> None:
 def test_the_report_shows_titles_whole(run: Run) -> None:
     write("a.org", f"* {'long title ' * 30}end\n** [bold]not markup[/bold] :smile:\n")
     result = run("focus", "a.org:1", "--report")
-    assert f"{'long title ' * 30}end  full target" in result.err
+    assert f"{'long title ' * 30}end  full target 20.0" in result.err
     assert "[bold]not markup[/bold]" in result.err
 
 
@@ -483,7 +484,6 @@ USAGE: dict[tuple[str, ...], str] = {
     ("outline",): "FILE-OR-FOLDER",
     ("nonsense",): "nonsense",
     ("--nonsense",): "--nonsense",
-    ("focus", "a.org", "b.org"): "b.org",
     ("focus", "garden.org", "--nonsense"): "--nonsense",
     ("focus", "garden.org", "--budget"): "--budget",
     **{
@@ -652,7 +652,7 @@ def org(run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_variable_names_the_root_by_default(run: Run, org: Path) -> None:
     for address in ("abcdef", "a.org", "a.org:1", f"{org}/a.org:1", "org/a.org::*in the root"):
         assert b"* in the root" in run("focus", address).out
-    assert as_json(run("focus", "org/a.org", "--format", "json"))["target"]["path"] == "a.org"
+    assert as_json(run("focus", "org/a.org", "--format", "json"))["targets"][0]["path"] == "a.org"
 
 
 def test_a_file_that_is_here_is_meant_before_one_of_its_name_in_the_root(
@@ -680,13 +680,13 @@ def test_an_address_means_the_same_with_and_without_the_variable(
 ) -> None:
     write("org/c.org", "* see [[id:x][y]]\n* plain\n")
     monkeypatch.setenv("ORGCTX_ROOT", root)
-    line = as_json(run("focus", address, "--format", "json"))["target"]["line"]
+    line = as_json(run("focus", address, "--format", "json"))["targets"][0]["line"]
     assert line == (2 if "plain" in address or ":2" in address else 1)
 
 
 def test_a_file_outside_the_variables_root_is_its_own_root(run: Run, org: Path) -> None:
     data = as_json(run("focus", "else/b.org:1", "--format", "json"))
-    assert data["target"]["path"] == "else/b.org"
+    assert data["targets"][0]["path"] == "else/b.org"
     check_complaint(run("focus", "else/nowhere.org"), 1)
 
 

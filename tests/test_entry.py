@@ -348,7 +348,7 @@ def source(node: Node) -> str:
 def from_below(node: Node) -> str:
     """The keyword lines that a file node shows though they stand in other entries."""
     lines, settings = node.tree.text.split("\n"), node.tree.settings
-    below = [lines[n - 1].removesuffix("\r") for n in settings if n > node.last_line]
+    below = [lines[s.line - 1].removesuffix("\r") for s in settings if s.line > node.last_line]
     return "" if node.level else "".join(line + node.tree.newline for line in dict.fromkeys(below))
 
 
@@ -463,7 +463,7 @@ def test_a_state_is_read_as_the_entry_is(node: Node, is_target: bool) -> None:
 
 def _settings(text: str) -> list[str]:
     lines = text.split("\n")
-    return [lines[number - 1] for number in outline(text, "t.org").settings]
+    return [lines[setting.line - 1] for setting in outline(text, "t.org").settings]
 
 
 # --- Where counts add up -------------------------------------------------------------------------

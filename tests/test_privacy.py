@@ -8,6 +8,7 @@ from orgctx.core.outline import outline, problems
 from orgctx.core.privacy import conceal
 from orgctx.store.files import decode
 from orgctx.views.focus import focus
+from orgctx.views.view import Limit
 
 from views import OneTree, check  # isort: skip
 
@@ -38,7 +39,7 @@ def test_b86_a_sealed_entry_shows_title_and_id_only():
     assert [node.title for node in tree.nodes] == [
         *["", "Work", "Vault", "Vault not yet encrypted", "After"],
     ]
-    text = focus(OneTree(tree), "a.org::*Vault", 10_000).text
+    text = focus(OneTree(tree), ["a.org::*Vault"], Limit(10_000)).text
     assert ":ID: vault-1" in text
     for secret in ("hQEMA0", "pin", "child", "SECRET"):
         assert secret not in text
@@ -89,4 +90,4 @@ def test_views_of_concealed_trees_keep_the_laws(data, pick):
     if tree.nodes:
         node = tree.nodes[pick % len(tree.nodes)]
         address = f"a.org:{node.first_line}" if node.level else "a.org"
-        check(focus(OneTree(tree), address, 10_000))
+        check(focus(OneTree(tree), [address], Limit(10_000)))

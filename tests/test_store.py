@@ -414,12 +414,12 @@ def test_a_file_that_is_named_is_org_by_its_suffix_or_its_mode_line(tmp_path: Pa
     others = {"c.txt": "* A\n", "d.txt": "-*- mode: text -*-\n", "e.txt": "\n-*- org -*-\n"}
     write(tmp_path, {**modes, **others})
     for name in modes:
-        assert list(Store.of_file(str(tmp_path / name)).ids()) == []
-        assert titles(Store.of_file(str(tmp_path / name))) == {str(tmp_path / name): ["A"]}
+        assert list(Store.of_files([str(tmp_path / name)]).ids()) == []
+        assert titles(Store.of_files([str(tmp_path / name)])) == {str(tmp_path / name): ["A"]}
     for name in others:
         path = str(tmp_path / name)
         with pytest.raises(Unreadable, match="not an Org file"):
-            Store.of_file(path).tree(path)
+            Store.of_files([path]).tree(path)
 
 
 # --- What is there now ---------------------------------------------------------------------------

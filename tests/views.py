@@ -6,16 +6,18 @@ from dataclasses import replace
 from functools import cache
 
 from orgctx.core import lens
+from orgctx.core.document import Document
 from orgctx.core.entry import Entry, entry, skeleton
-from orgctx.core.ledger import Ledger
+from orgctx.core.ledger import Prices
 from orgctx.core.model import Detail, Node, Step, Tree, View
 from orgctx.core.render import render
 from orgctx.errors import BudgetTooSmall
 from orgctx.store.store import Store
 from orgctx.tokens import counter
 from orgctx.views.focus import focus
+from orgctx.views.view import Limit
 
-MARK = re.compile(r"^# … (\d+) (headline|line)s? omitted\r?\n", re.MULTILINE)
+MARK = re.compile(r"^# … (\d+) (headline|line|file|folder)s? omitted\r?\n", re.MULTILINE)
 SIZES = {"o200k_base": counter(), "cl100k_base": counter("tokens", "cl100k_base")}
 
 
@@ -34,7 +36,8 @@ class OneTree(Store):
 
 def view_of(node: Node, budget: int, **options: object) -> View:
     """Focus on a node by its place in the tree, without any address."""
-    return focus(OneTree(node.tree), _address(node), budget, **options)
+    lens = {name: options.pop(name) for name in ("lens", "background") if name in options}
+    return focus(OneTree(node.tree), [_address(node)], Limit(budget, **options), **lens)
 
 
 def _address(node: Node) -> str:
@@ -74,10 +77,10 @@ def check_omissions(view: View, shown: dict) -> None:
         missing = announced[node.index].headlines if node.index in announced else 0
         assert missing == (len(children) - there if speaks else 0)
     assert [(int(n), what) for n, what in MARK.findall(view.text)].count((0, "line")) == 0
-    counted = {"headline": 0, "line": 0}
+    counted = dict.fromkeys(("headline", "line", "file", "folder"), 0)
     for number, what in MARK.findall(view.text):
         counted[what] += int(number)
-    source = {"headline": 0, "line": 0}
+    source = dict.fromkeys(counted, 0)
     for number, what in MARK.findall(view.shown[0].node.tree.text):
         source[what] += int(number)
     if not any(source.values()):
@@ -92,17 +95,19 @@ def states(view: View) -> dict[int, tuple[str, int]]:
     return {e.node.index: (rank[e.detail], -left.get(e.node.index, 0)) for e in view.shown}
 
 
-def all_steps(target: Node, count: Callable[[str], int]) -> tuple[list[Step], Callable[[], Ledger]]:
-    """The whole sequence of the foveal lens, and a maker of fresh ledgers for it."""
+def all_steps(
+    target: Node, count: Callable[[str], int]
+) -> tuple[list[Step], Callable[[], Document]]:
+    """The whole sequence of the foveal lens, and a maker of fresh documents for it."""
     read = {child.index for child in target.children if not child.is_commented}
 
-    def open_entry(node: Node) -> Entry:
+    def open_entry(node: Node, stars: int) -> Entry:
         if node.index == target.index:
             return entry(node, str, is_target=True)
         return entry(node, str) if node.index in read else skeleton(node, str)
 
-    def fresh() -> Ledger:
-        return Ledger(open_entry, count, target)
+    def fresh() -> Document:
+        return Document(Prices(open_entry, count), [target])
 
     return list(lens.foveal(target, fresh().pieces)), fresh
 
@@ -111,13 +116,13 @@ def best_by_trying_all(target: Node, budget: int, count: Callable[[str], int]) -
     """The longest prefix that fits, found by rendering and counting every prefix."""
     steps, fresh = all_steps(target, count)
     spine, best = lens.spine(target), None
-    ledger = fresh()
+    document = fresh()
     for step in spine:
-        ledger.take(step)
+        document.take(step)
     for step in [None, *one_by_one(steps)]:
         if step is not None:
-            ledger.take(step)
-        text = render(ledger)
+            document.take(step)
+        text = render(document)
         if count(text) <= budget:
             best = text
     return best

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
 from .elements import Element, elements
+from .heading import (
+    Ids,
+    as_headline,
+    blanks_above,
+    file_head,
+    first_line,
+    id_drawer,
+    printable,
+    replaced_by_headline,
+    setting_lines,
+)
 from .model import Node
 
 _AFFILIATED = re.compile(
@@ -21,7 +31,7 @@ _AFFILIATED = re.compile(
 # Empty, blank, or a line end among the leading blanks; possessive, as a line may be all blanks.
 _DOUBTFUL_START = re.compile(r"[^\S\r\n]*+(?:[\r\n]|\Z)")
 
-Ids = Callable[[str], str] | None
+TODO_KEYS = frozenset({"TODO", "SEQ_TODO", "TYP_TODO"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,7 @@ class Piece:
     """Lines of an entry that come into view together.
 
     text: all of them. reduced: what a skeleton shows of them, "" for nothing.
+    has_more: whether that is less than all.
     hidden_lines: lines that `reduced` leaves out.
     closing: end lines of the blocks that are open behind this piece, innermost first.
     breaks: whether a reduced piece ends a run of omitted lines (a reduced drawer does not, since
@@ -37,6 +48,7 @@ class Piece:
 
     text: str
     reduced: str
+    has_more: bool
     hidden_lines: int
     closing: tuple[str, ...]
     is_drawer: bool
@@ -68,7 +80,7 @@ class Entry:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The pieces that have more to show than a skeleton does: text first, then drawers."""
-        more = [i for i, piece in enumerate(self.pieces) if piece.text != piece.reduced]
+        more = [i for i, piece in enumerate(self.pieces) if piece.has_more]
         return tuple(sorted(more, key=lambda i: self.pieces[i].is_drawer))
 
     @cached_property
@@ -171,39 +183,47 @@ def omitted(count: int, what: str, newline: str) -> str:
     return f"# … {count} {what}{'' if count == 1 else 's'} omitted{newline}"
 
 
-def entry(node: Node, ids: Ids, is_target: bool = False) -> Entry:
+def entry(
+    node: Node, ids: Ids, is_target: bool = False, is_read: bool = True, stars: int = 0
+) -> Entry:
     """Cut a node's entry into pieces.
 
     ids: what a skeleton shows of an ID; None for no drawer at all.
+    stars: of a file node that is shown as a headline, int > 0; 0 for the head of its document.
+        The pieces are the same ones either way.
     Returns: Entry; its last state is the entry as it stands in the source, for a file node below
-        one comment line that names the file.
+        one comment line that names the file, or below its headline (see `as_headline`).
     """
     lines = _lines(node)
     blocks = elements(lines)
-    starts = _starts(lines, blocks)
+    starts = _starts(node, lines, blocks)
     spans = list(zip(starts, [*starts[1:], len(lines)], strict=True))
     drawers = _movable(blocks, spans, node)
     reduced = _reduced(node, lines, blocks, ids)
     cuttable = [each for each in blocks if not each.is_drawer and each.last not in reduced]
     closing = _closing(lines, cuttable, [stop - 1 for _, stop in spans])
+    shown = as_headline(node, lines, reduced, ids, stars) if stars else (lines, reduced)
     pieces = [
-        _piece(lines, span, reduced, ends, span[0] in drawers)
+        _piece(lines, span, reduced, shown, ends, span[0] in drawers)
         for span, ends in zip(spans, closing, strict=True)
     ]
-    return Entry(node, (*pieces, *_settings_below(node)), is_target, True)
+    return Entry(node, (*pieces, *_settings_below(node, stars > 0)), is_target, is_read)
 
 
-def skeleton(node: Node, ids: Ids) -> Entry:
+def skeleton(node: Node, ids: Ids, stars: int = 0) -> Entry:
     """An entry that can show no more than its skeleton; cheaper than cutting all of it.
 
-    Parameters as for `entry`.
+    Parameters as for `entry`. Of a file's keyword lines, its headline needs only the TODO keywords.
     """
-    if not node.level:
-        text = "".join(piece.reduced for piece in entry(node, ids).pieces)
-    else:
+    if node.level:
         head = node.head
-        text = head[0] + _id_drawer(node, head[1:], ids)
-    return Entry(node, (Piece(text, text, 0, (), False, True),), False, False)
+        text = head[0] + id_drawer(node, head[1:], ids)
+    elif stars:
+        todo = [line for s, line in setting_lines(node) if s.key in TODO_KEYS]
+        text = file_head(node, ids, stars) + "".join(dict.fromkeys(todo))
+    else:
+        text = "".join(piece.reduced for piece in entry(node, ids).pieces)
+    return Entry(node, (Piece(text, text, False, 0, (), False, True),), False, False)
 
 
 def is_split(before_line: str, line: str) -> bool:
@@ -232,22 +252,11 @@ def _lines(node: Node) -> list[str]:
     """
     if node.level:
         return node.lines
-    name = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in node.path)
     lines = node.lines
-    return [f"# {name}{node.tree.newline}", *lines[_blanks_above(node) :]]
+    return [f"# {printable(node.path)}{node.tree.newline}", *lines[blanks_above(node) :]]
 
 
-def _blanks_above(node: Node) -> int:
-    lines = node.lines if node.drawer else []
-    return next((i for i, line in enumerate(lines) if line.strip()), 0)
-
-
-def _first_line(node: Node) -> int:
-    """The 1-based line in the file of the first of `_lines`; 0 for the naming comment."""
-    return node.first_line if node.level else _blanks_above(node)
-
-
-def _starts(lines: Sequence[str], blocks: Sequence[Element]) -> list[int]:
+def _starts(node: Node, lines: Sequence[str], blocks: Sequence[Element]) -> list[int]:
     """The lines at which a piece begins: where text may be cut, and where token counts add up.
 
     Kept together: a drawer; the first and the last line of a block with the line inside it; a
@@ -258,11 +267,31 @@ def _starts(lines: Sequence[str], blocks: Sequence[Element]) -> list[int]:
         inner = range(block.first + 1, block.last + 1)
         joined.update(inner if block.is_drawer else (inner[0], block.last))
     joined.update(i + 1 for i, line in enumerate(lines) if _AFFILIATED.match(line))
-    return [
+    starts = [
         i
         for i, line in enumerate(lines)
         if not i or (i not in joined and is_split(lines[i - 1], line))
     ]
+    return starts if node.level else _file_starts(node, lines, starts)
+
+
+def _file_starts(node: Node, lines: Sequence[str], starts: Sequence[int]) -> list[int]:
+    """Those of `starts` that hold whether the file's head is a comment or a headline.
+
+    Down to its drawer the head is one piece. A line that a headline stands for begins a piece only
+    if that is all of the piece, and one that begins with a slash, which might be read on from the
+    line above, never does.
+    """
+    head = node.drawer[1] - first_line(node) if node.drawer else 0
+    replaced = {setting.line - first_line(node) for setting in replaced_by_headline(node)}
+    kept: list[int] = []
+    after = len(lines)
+    for start in reversed(starts):
+        is_all = start not in replaced or after == start + 1
+        if not start or (start > head and is_all and not lines[start].startswith("/")):
+            kept.append(start)
+            after = start
+    return kept[::-1]
 
 
 def _closing(
@@ -285,7 +314,7 @@ def _movable(blocks: Sequence[Element], spans: Sequence[tuple[int, int]], node: 
 
     Nor one with which the end of a block around it comes into view.
     """
-    own = node.drawer[0] - _first_line(node) if node.drawer else -1
+    own = node.drawer[0] - first_line(node) if node.drawer else -1
     first_of = {block.last: block.first for block in blocks if not block.is_drawer}
     ends = {
         start
@@ -300,14 +329,14 @@ def _reduced(
     node: Node, lines: Sequence[str], blocks: Sequence[Element], ids: Ids
 ) -> dict[int, str]:
     """What a skeleton shows, by the line it begins at: headline, ID drawer, file keywords."""
-    first = _first_line(node)
+    first = first_line(node)
     shown = {0: lines[0]}
     if not node.level:
-        keywords = [line - first for line in node.tree.settings if line <= node.last_line]
+        keywords = [s.line - first for s in node.tree.settings if s.line <= node.last_line]
         shown.update((line, lines[line]) for line in (*keywords, *_edges(blocks, keywords)))
     if node.drawer:
         start, stop = node.drawer[0] - first, node.drawer[1] - first + 1
-        shown[start] = _id_drawer(node, lines[start:stop], ids)
+        shown[start] = id_drawer(node, lines[start:stop], ids)
     return shown
 
 
@@ -323,35 +352,34 @@ def _piece(
     lines: Sequence[str],
     span: tuple[int, int],
     reduced: dict[int, str],
+    shown: tuple[Sequence[str], dict[int, str]],
     closing: tuple[str, ...],
     is_drawer: bool,
 ) -> Piece:
-    text = "".join(lines[span[0] : span[1]])
-    brief = "".join(reduced.get(i, "") for i in range(*span))
-    hidden = span[1] - span[0] - brief.count("\n")
-    is_property_drawer = lines[span[0]].lstrip(" \t").upper().startswith(":PROPERTIES:")
-    return Piece(text, brief, hidden, closing, is_drawer, bool(brief) and not is_property_drawer)
+    """The piece of the lines in `span`. shown: how they and their reduced form are written."""
+    source = "".join(reduced.get(i, "") for i in range(*span))
+    return Piece(
+        text="".join(shown[0][span[0] : span[1]]),
+        reduced="".join(shown[1].get(i, "") for i in range(*span)),
+        has_more=source != "".join(lines[span[0] : span[1]]),
+        hidden_lines=span[1] - span[0] - source.count("\n"),
+        closing=closing,
+        is_drawer=is_drawer,
+        breaks=bool(source) and not _opens_properties(lines[span[0]]),
+    )
 
 
-def _id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:
-    """The drawer with nothing but the ID, or the CUSTOM_ID where there is none."""
-    name, value = ("ID", node.id) if node.id else ("CUSTOM_ID", node.custom_id)
-    if ids is None or not value:
-        return ""
-    keys = [key.upper() for key, _ in node.properties]
-    line = drawer[len(keys) - keys[::-1].index(name)]
-    if name == "ID":
-        head, _, tail = line.rpartition(value)
-        line = head + ids(value) + tail
-    return drawer[0] + line + drawer[-1]
+def _opens_properties(line: str) -> bool:
+    return line.lstrip(" \t").upper().startswith(":PROPERTIES:")
 
 
-def _settings_below(node: Node) -> list[Piece]:
+def _settings_below(node: Node, is_headline: bool) -> list[Piece]:
     """Keyword lines that stand in other entries: Org reads them for the whole file."""
-    below = [line for line in node.tree.settings if line > node.last_line]
-    if node.level or not below:
+    if node.level:
         return []
-    source = node.tree.text.split("\n")
-    lines = dict.fromkeys(source[line - 1].removesuffix("\r") for line in below)
-    text = "".join(line + node.tree.newline for line in lines)
-    return [Piece(text, text, 0, (), False, True)]
+    replaced = replaced_by_headline(node) if is_headline else []
+    below = (
+        line for s, line in setting_lines(node) if s.line > node.last_line and s not in replaced
+    )
+    text = "".join(dict.fromkeys(below))
+    return [Piece(text, text, False, 0, (), False, True)] if text else []

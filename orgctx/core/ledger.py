@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from .entry import Entry, Piece, Run, omitted
-from .model import Node, Step
+from .model import Node, Step, Tree
 
 Count = Callable[[str], int]
 
@@ -120,33 +120,54 @@ class Priced:
 
 
 @dataclass(slots=True)
-class Ledger:
-    """A growing set of shown nodes and its exact cost.
+class Prices:
+    """What each node's entry costs, worked out once; in a document of several files too.
 
-    open_entry: (node) -> its entry, as far as it may be shown.
+    open_entry: (node, stars) -> its entry, as far as it may be shown; stars: of a file that is a
+        headline, else 0.
     count: (text) -> cost, int >= 0, pure; adds up where `is_split` says so.
-    target: announces its omissions from the start, as its ancestors do.
+    """
+
+    open_entry: Callable[[Node, int], Entry]
+    count: Count
+    _known: dict[tuple[Node, int], Priced] = field(default_factory=dict, init=False)
+    _costs: dict[str, int] = field(default_factory=dict, init=False)
+
+    def of(self, node: Node, stars: int = 0) -> Priced:
+        """The node's entry with its costs. stars: of a file that is a headline, else 0."""
+        key = node, 0 if node.level else stars
+        if key not in self._known:
+            self._known[key] = Priced(self.open_entry(*key), self.count)
+        return self._known[key]
+
+    def once(self, text: str) -> int:
+        """The cost of a short text that is wanted again and again."""
+        if text not in self._costs:
+            self._costs[text] = self.count(text) if text else 0
+        return self._costs[text]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """A growing set of shown nodes of one file and its exact cost.
+
+    prices: what entries cost.
+    tree: the file.
+    spine: the nodes, by index, that announce their omissions from the start: the targets and those
+        above them.
+    shift: how many levels down the file is shown: 0 if its document is of this file alone.
     total: cost of all shown.
     shown: for each shown node, by index, the state of its entry.
     """
 
-    open_entry: Callable[[Node], Entry]
-    count: Count
-    target: Node
+    prices: Prices
+    tree: Tree
+    spine: frozenset[int]
+    shift: int = 0
     total: int = field(default=0, init=False)
     shown: dict[int, int] = field(default_factory=dict, init=False)
-    _priced: dict[int, Priced] = field(default_factory=dict)
     _children: dict[int, int] = field(default_factory=dict, init=False)
     _children_shown: Counter[int] = field(default_factory=Counter, init=False)
-    _spine: frozenset[int] = field(default=frozenset(), init=False)
-    _costs: dict[str, int] = field(default_factory=dict, init=False)
-
-    def __post_init__(self) -> None:
-        self._spine = frozenset(node.index for node in (*self.target.ancestors, self.target))
-
-    def pieces(self, node: Node, limit: int | None) -> int:
-        """How many pieces of the node's text cost at most `limit`; None: how many there are."""
-        return self.priced(node).within(limit)
 
     def take(self, step: Step) -> None:
         """Show as much of the step's node as the step says."""
@@ -164,12 +185,23 @@ class Ledger:
 
     def least(self) -> int:
         """A bound that the total is not below, now and after any further step."""
-        return sum(self._priced[index].least(state) for index, state in self.shown.items())
+        nodes = self.tree.nodes
+        return sum(
+            self.priced(nodes[index]).least(state) + self._stars(nodes[index])
+            for index, state in self.shown.items()
+        )
 
     def cost(self, node: Node) -> int:
         """What a shown node costs: its lines and all that it announces."""
         priced, state = self.priced(node), self.shown[node.index]
-        return priced.base(state) + priced.marks(state) + self._mark(node)
+        return priced.base(state) + priced.marks(state) + self._stars(node) + self._mark(node)
+
+    def _stars(self, node: Node) -> int:
+        """What it costs that a headline stands deeper than in its file: stars are always apart."""
+        if not self.shift or not node.level:
+            return 0
+        deeper = self.prices.once("*" * (node.level + self.shift))
+        return deeper - self.prices.once("*" * node.level)
 
     def announced(self, node: Node) -> int:
         """How many children a shown node announces as left out (design 4.4).
@@ -178,7 +210,7 @@ class Ledger:
         does not.
         """
         shown_children = self._children_shown[node.index]
-        if not (node.index in self._spine or shown_children or self.shows_text(node)):
+        if not (node.index in self.spine or shown_children or self.shows_text(node)):
             return 0
         if node.index not in self._children:
             self._children[node.index] = sum(1 for _ in node.children)
@@ -195,20 +227,13 @@ class Ledger:
         return omitted(count, "headline", node.tree.newline) if count else ""
 
     def _mark(self, node: Node) -> int:
-        mark = self.mark(node)
-        if mark not in self._costs:
-            self._costs[mark] = self.count(mark) if mark else 0
-        return self._costs[mark]
+        return self.prices.once(self.mark(node))
 
     def priced(self, node: Node) -> Priced:
         """The node's entry with its costs."""
-        if node.index not in self._priced:
-            self._priced[node.index] = Priced(self.open_entry(node), self.count)
-        return self._priced[node.index]
+        return self.prices.of(node, self.shift)
 
-    def replay(self, steps: Iterable[Step]) -> Ledger:
-        """A ledger of the same nodes and prices in which only `steps` were taken."""
-        again = Ledger(self.open_entry, self.count, self.target, self._priced)
-        for step in steps:
-            again.take(step)
-        return again
+    def text(self, node: Node) -> str:
+        """A shown node's lines as they stand in the document."""
+        text = self.priced(node).entry.text(self.shown[node.index])
+        return "*" * self.shift + text if node.level else text

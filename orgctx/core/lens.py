@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import merge
-from itertools import count, zip_longest
+from itertools import chain, count, pairwise, zip_longest
 
 from .model import Node, Relation, Step
 
@@ -13,13 +14,26 @@ CHILD_FIRST = 300
 NEAR_SIBLINGS = 10
 BACKGROUND = 24
 
+LINKED = 24
+ACTIVE_FIRST = 3
+TOP = 20.0
+
 Pieces = Callable[[Node, int | None], int]
 
 
-def spine(target: Node) -> list[Step]:
-    """The steps without which nothing can be placed: skeletons from the file node to the target."""
-    above = [Step(node, 0, Relation.ANCESTOR, 10.0) for node in target.ancestors]
-    return [*above, Step(target, 0, Relation.TARGET, 10.0)]
+def spine(*targets: Node) -> list[Step]:
+    """The steps without which nothing can be placed: skeletons from file nodes to the targets."""
+    above = dict.fromkeys(node for target in targets for node in target.ancestors)
+    steps = [Step(node, 0, Relation.ANCESTOR, TOP) for node in above if node not in targets]
+    return [*steps, *(Step(target, 0, Relation.TARGET, TOP) for target in dict.fromkeys(targets))]
+
+
+def together(sequences: Iterable[Iterable[Step]]) -> Iterator[Step]:
+    """The steps of several targets as one sequence: the most interesting of all first.
+
+    A node may come up more than once; whoever takes the steps passes over what is shown already.
+    """
+    return merge(*sequences, key=lambda step: -step.interest)
 
 
 def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterator[Step]:
@@ -37,37 +51,146 @@ def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterat
     children = list(target.children)
     open_children = [child for child in children if not child.is_commented]
     near, far = _siblings(target)
-
-    def text(
-        rank: int, nodes: list[Node], relation: Relation, begun: int, limit: int | None
-    ) -> Iterator[Step]:
-        for distance, node in enumerate(nodes, 1):
-            wanted = pieces(node, limit)
-            if wanted > (pieces(node, begun) if begun else 0):
-                yield Step(node, wanted, relation, _interest(rank, distance))
-
-    def skeletons(
-        rank: int, nodes: Iterable[tuple[int, Node]], relation: Relation
-    ) -> Iterator[Step]:
-        return (Step(node, 0, relation, _interest(rank, far)) for far, node in nodes)
-
-    yield from text(2, [target], Relation.TARGET, 0, TARGET_FIRST)
-    yield from merge(
-        skeletons(3, enumerate(children, 1), Relation.CHILD),
-        skeletons(3, near, Relation.SIBLING),
-        key=lambda step: -step.interest,
+    yield from _texts(2, [target], Relation.TARGET, pieces, (0, TARGET_FIRST))
+    yield from together(
+        (
+            _skeletons(3, enumerate(children, 1), Relation.CHILD),
+            _skeletons(3, near, Relation.SIBLING),
+        )
     )
-    yield from text(4, [target], Relation.TARGET, TARGET_FIRST, None)
-    yield from text(5, open_children, Relation.CHILD, 0, CHILD_FIRST)
-    yield from skeletons(6, far, Relation.SIBLING)
-    yield from text(7, open_children, Relation.CHILD, CHILD_FIRST, None)
-    yield from skeletons(8, _deeper(open_children), Relation.DESCENDANT)
-    yield from skeletons(9, _rest_of_file(target, background), Relation.BACKGROUND)
+    yield from _texts(4, [target], Relation.TARGET, pieces, (TARGET_FIRST, None))
+    yield from _texts(5, open_children, Relation.CHILD, pieces, (0, CHILD_FIRST))
+    yield from _skeletons(6, far, Relation.SIBLING)
+    yield from _texts(7, open_children, Relation.CHILD, pieces, (CHILD_FIRST, None))
+    yield from _skeletons(8, _deeper(open_children), Relation.DESCENDANT)
+    yield from _skeletons(9, _rest_of_file(target, background), Relation.BACKGROUND)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is near a target beyond what its tree tells; each is asked for only when it is wanted.
+
+    links: the nodes that the target links to. backlinks: those that link to it.
+    files: the other files' nodes, the nearest first.
+    """
+
+    links: Callable[[Node], Iterable[Node]]
+    backlinks: Callable[[Node], Iterable[Node]]
+    files: Callable[[Node], Iterable[Node]]
+
+
+def fisheye(
+    target: Node, pieces: Pieces, around: Around, background: int = BACKGROUND
+) -> Iterator[Step]:
+    """As `foveal`, and then what is next nearest, in other files too (design 4.2).
+
+    around: where that is. Other parameters as for `foveal`.
+    Returns: steps as `foveal` does; a node of another place comes behind all that is above it.
+    """
+    yield from foveal(target, pieces, background)
+    parent = [node for node in target.ancestors[-1:] if not node.is_commented]
+    yield from _texts(10, parent, Relation.ANCESTOR, pieces, (0, None))
+    linked = _linked(target, around)
+    for distance, (node, relation) in enumerate(linked, 1):
+        yield from _placed(11, distance, node, relation)
+    for rank, limits in ((12, (0, CHILD_FIRST)), (13, (CHILD_FIRST, None))):
+        yield from (
+            step
+            for distance, (node, relation) in enumerate(linked, 1)
+            for step in _texts(rank, [node], relation, pieces, limits, distance)
+            if not node.is_in_comment
+        )
+    near, far = _siblings(target)
+    siblings = [node for _, node in (*near, *far) if not node.is_commented]
+    yield from _texts(14, siblings, Relation.SIBLING, pieces, (0, None))
+    yield from _skeletons(15, _beside_ancestors(target), Relation.BACKGROUND)
+    yield from _skeletons(16, enumerate(around.files(target), 1), Relation.FILE)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """All of a memex, in parts that are each asked for only when they are wanted.
+
+    folders: their nodes, a folder before those in it.
+    active: (file node, its active entries), the newest file first.
+    others: the nodes of the files without any, the newest first.
+    """
+
+    folders: Iterable[Node]
+    active: Callable[[], Iterable[tuple[Node, Sequence[Node]]]]
+    others: Callable[[], Iterable[Node]]
+
+
+def overview(targets: Sequence[Node], pieces: Pieces, survey: Survey) -> Iterator[Step]:
+    """Order a whole memex: folders, files, then headlines, and what is active before the rest.
+
+    targets: shown with all of their own text, before anything else. The spine is not repeated.
+    pieces: as for `foveal`.
+    Returns: steps as `foveal` does. Of each active file the first entries come with it, so that
+        many files do not push out what goes on in them.
+    """
+    yield from _texts(2, targets, Relation.TARGET, pieces, (0, None))
+    yield from _skeletons(3, enumerate(survey.folders, 1), Relation.FOLDER)
+    for distance, (file, entries) in enumerate(survey.active(), 1):
+        yield Step(file, 0, Relation.FILE, _interest(4, distance))
+        for node in entries[:ACTIVE_FIRST]:
+            yield from _placed(4, distance, node, Relation.ACTIVE)
+    yield from _skeletons(5, enumerate(survey.others(), 1), Relation.FILE)
+    for distance, (_, entries) in enumerate(survey.active(), 1):
+        for node in entries[ACTIVE_FIRST:]:
+            yield from _placed(6, distance, node, Relation.ACTIVE)
+    files = chain((file for file, _ in survey.active()), survey.others())
+    yield from (
+        step
+        for distance, file in enumerate(files, 1)
+        for step in _skeletons(7, ((distance, n) for n in file.children), Relation.BACKGROUND)
+    )
+
+
+def _linked(target: Node, around: Around) -> list[tuple[Node, Relation]]:
+    """The first LINKED nodes that the target links to or that link to it, each once."""
+    links = ((node, Relation.LINK) for node in around.links(target))
+    backlinks = ((node, Relation.BACKLINK) for node in around.backlinks(target))
+    found: dict[Node, Relation] = {}
+    for node, relation in chain(links, backlinks):
+        if node is not target:
+            found.setdefault(node, relation)
+        if len(found) == LINKED:
+            break
+    return list(found.items())
+
+
+def _placed(rank: int, distance: int, node: Node, relation: Relation) -> Iterator[Step]:
+    """The skeleton of a node, behind those above it."""
+    interest = _interest(rank, distance)
+    yield from (Step(above, 0, Relation.CONTAINER, interest) for above in node.ancestors)
+    yield Step(node, 0, relation, interest)
+
+
+def _texts(
+    rank: int,
+    nodes: Iterable[Node],
+    relation: Relation,
+    pieces: Pieces,
+    limits: tuple[int, int | None],
+    first: int = 1,
+) -> Iterator[Step]:
+    """Each node's text, from the first limit to the second. first: the first node's distance."""
+    begun, limit = limits
+    for distance, node in enumerate(nodes, first):
+        wanted = pieces(node, limit)
+        if wanted > (pieces(node, begun) if begun else 0):
+            yield Step(node, wanted, relation, _interest(rank, distance))
+
+
+def _skeletons(rank: int, nodes: Iterable[tuple[int, Node]], relation: Relation) -> Iterator[Step]:
+    """The skeletons of (distance, node)."""
+    return (Step(node, 0, relation, _interest(rank, distance)) for distance, node in nodes)
 
 
 def _interest(rank: int, distance: int) -> float:
-    """Ranks come first, distance orders within one: a number in (9 - rank, 10 - rank)."""
-    return 10 - rank - distance / (distance + 1)
+    """Ranks come first, distance orders within one: a number from TOP - rank - 1 to TOP - rank."""
+    return TOP - rank - distance / (distance + 1)
 
 
 def _siblings(target: Node) -> tuple[list[tuple[int, Node]], list[tuple[int, Node]]]:
@@ -103,3 +226,13 @@ def _rest_of_file(target: Node, background: int) -> Iterator[tuple[int, Node]]:
         return iter(())
     nearest = _nearest(list(above[0].children), above[1])
     return (pair for pair, _ in zip(nearest, range(background), strict=False))
+
+
+def _beside_ancestors(target: Node) -> Iterator[tuple[int, Node]]:
+    """(distance, node) of what is beside those above the target, the nearest level first."""
+    nearest = (
+        node
+        for above, beside in pairwise(reversed(target.ancestors))
+        for _, node in _nearest(list(beside.children), above)
+    )
+    return enumerate(nearest, 1)

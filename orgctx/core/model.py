@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 if TYPE_CHECKING:
     from .ast import Ast
@@ -25,6 +25,14 @@ class Problem:
     hint: str = ""
 
 
+class Setting(NamedTuple):
+    """A keyword line that changes how Org reads the file, or names it. line: 1-based."""
+
+    line: int
+    key: str
+    value: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
     """One file: its text, and its nodes in document order, the file node first.
@@ -33,7 +41,7 @@ class Tree:
     encoding: how the file's bytes became `text`; "utf-8-sig" if there was a byte order mark.
     newline: the line end of a view of this file: CRLF if each of its line ends is, else LF.
     todos, dones: the keywords that are open and closed in this file.
-    settings: 1-based lines of the title and of keywords that change how Org reads the rest.
+    settings: the title and the keywords that change how Org reads the rest, in order.
     nodes: the file node first; each is read when somebody asks for it.
     asts: what `Node.ast` has read.
     """
@@ -44,7 +52,7 @@ class Tree:
     newline: str
     todos: tuple[str, ...]
     dones: tuple[str, ...]
-    settings: tuple[int, ...]
+    settings: tuple[Setting, ...]
     nodes: Nodes = field(repr=False)
     asts: dict[int, Ast] = field(default_factory=dict, repr=False)
 
@@ -64,11 +72,12 @@ class Nodes(Sequence["Node"]):
 
     def __init__(self, size: int, read: Callable[[int], Node]) -> None:
         """size: how many there are. read: (index) -> the node."""
+        self._size = size
         self._read = read
-        self._known: list[Node | None] = [None] * size
+        self._known: dict[int, Node] = {}
 
     def __len__(self) -> int:
-        return len(self._known)
+        return self._size
 
     @overload
     def __getitem__(self, at: int) -> Node: ...
@@ -79,10 +88,12 @@ class Nodes(Sequence["Node"]):
     def __getitem__(self, at: int | slice) -> Node | list[Node]:
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
-        node = self._known[at]
-        if node is None:
-            node = self._known[at] = self._read(at % len(self))
-        return node
+        node = self._known.get(at)
+        return self._first(range(self._size)[at]) if node is None else node
+
+    def _first(self, at: int) -> Node:
+        """The node at `at`, from 0; of two threads that read it at once, both get the same."""
+        return self._known.get(at) or self._known.setdefault(at, self._read(at))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,7 +263,12 @@ class Detail(StrEnum):
 
 
 class Relation(StrEnum):
-    """What a node is to the target."""
+    """What a node is to the target, or why else it is shown.
+
+    LINK: the target links to it. BACKLINK: it links to the target. CONTAINER: it holds something
+    that is shown for another reason. BACKGROUND: of the rest of the file. FILE, FOLDER: of the rest
+    of the memex. ACTIVE: see `config.Active`.
+    """
 
     TARGET = "target"
     ANCESTOR = "ancestor"
@@ -260,6 +276,12 @@ class Relation(StrEnum):
     SIBLING = "sibling"
     DESCENDANT = "descendant"
     BACKGROUND = "background"
+    LINK = "link"
+    BACKLINK = "backlink"
+    CONTAINER = "container"
+    ACTIVE = "active"
+    FILE = "file"
+    FOLDER = "folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +300,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A node in a view.
+    """A node in a view; in one of several files, a folder too, or the memex.
 
+    level: of the headline in its file; 0 for a file, -1 for a folder or the memex.
     tokens: what its own lines and its omission marks cost, in the view's unit.
+    relation, interest: why it is shown, and how soon.
     """
 
     address: str
@@ -299,12 +323,14 @@ class Omission:
     """What a shown node announces as left out.
 
     address: focus on it to see more. headlines: children left out. lines: lines of text left out.
+    paths: the files left out of a folder or the memex; of the memex by folders, those folders.
     """
 
     address: str
     headlines: int
     lines: int
     node: Node = field(repr=False)
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +339,7 @@ class View:
 
     tokens: exact count of `text` in `unit`; tokens <= budget.
     encoding: the encoding that counted; None for characters.
+    targets: the addresses of what was asked for.
     """
 
     text: str
@@ -320,32 +347,33 @@ class View:
     budget: int
     unit: str
     encoding: str | None
-    target: str
+    targets: tuple[str, ...]
     shown: tuple[Shown, ...]
     omitted: tuple[Omission, ...]
     find_problems: Callable[[], tuple[Problem, ...]] = field(repr=False, compare=False)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What Org would not read of the file shown, and orgparse not of the target."""
+        """What Org would not read of the targets' files, and orgparse not of the targets."""
         return self.find_problems()
 
     def report(self) -> list[dict[str, Any]]:
         """Everything that was left out, as data.
 
-        Returns: a row for each omission: address, headlines, lines (as in `omitted`), and
+        Returns: a row for each omission: address, headlines, lines, paths (as in `omitted`), and
             left_out: line, level and title of each headline below that is missing, at any depth.
         """
-        shown = {each.node.index for each in self.shown}
+        shown = {each.node for each in self.shown}
         return [
             {
                 "address": each.address,
                 "headlines": each.headlines,
                 "lines": each.lines,
+                "paths": list(each.paths),
                 "left_out": [
                     {"line": node.first_line, "level": node.level, "title": node.title}
                     for child in each.node.children
-                    if child.index not in shown
+                    if each.headlines and child not in shown
                     for node in child.tree.nodes[child.index : child.end_index]
                 ],
             }

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from unicodedata import category
 
 from .elements import Element, elements
-from .model import Node, Nodes, Problem, Tree
+from .model import Node, Nodes, Problem, Setting, Tree
 
 _SPACE = "\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000"
 _EOL = r"[ \t]*+\r?"
@@ -34,14 +34,6 @@ _SETTING = re.compile(
 _WORD = re.compile(r"[^ \t\r\f\v]+")
 _ACCESS_KEY = re.compile(r"\(.*\)\Z")
 _ASCII_TAGS = re.compile(r":[A-Za-z0-9_@#%:]+:")
-
-
-class _Setting(NamedTuple):
-    """A keyword that changes how Org reads the file. line: 1-based."""
-
-    line: int
-    key: str
-    value: str
 
 
 class _Line(NamedTuple):
@@ -114,7 +106,7 @@ def outline(
         newline=_newline(text),
         todos=todos,
         dones=dones,
-        settings=tuple(setting.line for setting in settings),
+        settings=tuple(settings),
         nodes=Nodes(len(scan.heads) + 1, read),
     )
     return tree
@@ -143,7 +135,7 @@ def _newline(text: str) -> str:
     return "\r\n" if crlf and crlf == text.count("\n") else "\n"
 
 
-def _settings(scan: _Scan) -> Iterator[_Setting]:
+def _settings(scan: _Scan) -> Iterator[Setting]:
     """The keyword lines that count: a title in the zeroth section, the others anywhere."""
     if "#+" not in scan.text:
         return
@@ -160,7 +152,7 @@ def _settings(scan: _Scan) -> Iterator[_Setting]:
             known, verbatim = index, _verbatim(scan.lines(index))
         within = scan.text.count("\n", scan.starts[index], start)
         if not _stands_in(verbatim, within):
-            yield _Setting(scan.first_lines[index] + within, key, match[2].strip(" \t\r"))
+            yield Setting(scan.first_lines[index] + within, key, match[2].strip(" \t\r"))
 
 
 def _verbatim(lines: Sequence[str]) -> list[Element]:
@@ -174,7 +166,7 @@ def _stands_in(blocks: Sequence[Element], line: int) -> bool:
     return at >= 0 and blocks[at].first < line < blocks[at].last
 
 
-def _keywords(settings: Sequence[_Setting]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _keywords(settings: Sequence[Setting]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The open and the closed TODO keywords (Org manual, Per-file keywords)."""
     sequences = [
         _WORD.findall(s.value) for s in settings if s.key in ("TODO", "SEQ_TODO", "TYP_TODO")
@@ -188,7 +180,7 @@ def _keywords(settings: Sequence[_Setting]) -> tuple[tuple[str, ...], tuple[str,
     return tuple(filter(None, todos)), tuple(filter(None, dones))
 
 
-def _file_line(settings: Sequence[_Setting]) -> _Line:
+def _file_line(settings: Sequence[Setting]) -> _Line:
     """The file node's title and tags, in the form of a headline's."""
     titles = [s.value for s in settings if s.key == "TITLE" and s.value]
     tags = [tag for s in settings if s.key == "FILETAGS" for tag in _file_tags(s.value)]

@@ -58,7 +58,7 @@ def _without(tree: Tree, kept: list[Node]) -> Tree:
         )
 
     spans = [(node.first_line, _last_line(node, end)) for node, end in zip(kept, ends, strict=True)]
-    settings = (line for line in tree.settings if any(a <= line <= b for a, b in spans))
+    settings = (s for s in tree.settings if any(a <= s.line <= b for a, b in spans))
     concealed = replace(tree, settings=tuple(settings), nodes=Nodes(len(kept), read), asts={})
     return concealed
 

@@ -14,7 +14,7 @@ from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from .database import connect
-from .store import Ids, Root, Store, matching, place_of
+from .store import Ids, Root, Store, linked_from, matching, place_of
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
@@ -207,6 +207,17 @@ class IndexedStore(Store):
             (wanted,),
         )
         return [n for tree in self._readable(rows) for n in tree.nodes if n.custom_id == wanted]
+
+    def linking(self, wanted: str) -> list[Node]:
+        """See Store.linking; what links to it as of the last sync."""
+        if self.fault:
+            return super().linking(wanted)
+        rows = self._query(
+            "SELECT DISTINCT root, path FROM link CROSS JOIN node ON node.id = link.node"
+            " CROSS JOIN file ON file.id = node.file WHERE target = ? AND {roots}",
+            (wanted,),
+        )
+        return linked_from(wanted, self._readable(rows))
 
     def ids(self) -> Ids:
         """Every ID, as of the last sync."""

@@ -12,7 +12,8 @@ from typing import Protocol
 from unicodedata import normalize
 
 from ..config import NAME as CONFIG_NAME
-from ..config import Config, ignorer, load
+from ..config import Active, Config, ignorer, load
+from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
 from ..core.privacy import conceal
@@ -27,6 +28,20 @@ class Root:
 
     name: str
     folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A note, as a listing has it.
+
+    path: its address. headlines: how many may be shown. changed: its mtime in nanoseconds.
+    is_active: whether it has an active entry.
+    """
+
+    path: str
+    headlines: int
+    changed: int
+    is_active: bool
 
 
 class Store:
@@ -57,12 +72,16 @@ class Store:
         return load(root.folder / CONFIG_NAME).over(self.config)
 
     @classmethod
-    def of_file(
-        cls, path: str, inlinetask_min_level: int | None = None, config: Config | None = None
+    def of_files(
+        cls,
+        paths: Iterable[str],
+        inlinetask_min_level: int | None = None,
+        config: Config | None = None,
     ) -> Store:
-        """A store of one file, which keeps the name the user gave it."""
+        """A store of these files alone, which keep the names the user gave them."""
         store = cls((), inlinetask_min_level, config)
-        store._lone = {path.removeprefix("./"): (place_of(path) or Path(path)).absolute()}
+        names = {path.removeprefix("./"): (place_of(path) or Path(path)) for path in paths}
+        store._lone = {name: place.absolute() for name, place in names.items()}
         return store
 
     @property
@@ -221,6 +240,29 @@ class Store:
         """The nodes with a CUSTOM_ID, in any file."""
         return [n for tree in self.trees() for n in tree.nodes if n.custom_id == wanted]
 
+    def linking(self, wanted: str) -> list[Node]:
+        """The nodes whose entries link to an ID, in path order."""
+        return linked_from(wanted, (tree for tree in self.trees() if wanted in tree.text))
+
+    def files(self) -> list[File]:
+        """Every note there is."""
+        return [self._file_of(tree) for tree in self.trees()]
+
+    def _file_of(self, tree: Tree) -> File:
+        rule = self.active(tree.path)
+        changed = self.place(tree.path).stat().st_mtime_ns
+        return File(tree.path, len(tree.nodes) - 1, changed, any(map(rule.holds, tree.nodes)))
+
+    def active(self, path: str) -> Active:
+        """What makes an entry of a file active."""
+        root = self._root_of(path)
+        return (self.configs[root.name] if root else self.config).active or Active()
+
+    @property
+    def tops(self) -> list[str]:
+        """The folders that are roots, as addresses name them."""
+        return [root.name if len(self.roots) > 1 else "" for root in self.roots]
+
     def counter(self, unit: str, encoding: str) -> Callable[[str], int]:
         """See tokens.counter."""
         return counter(unit, encoding)
@@ -273,6 +315,12 @@ def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:
             exact += [node] * (wanted in node.ids)
             begun += [node] * any(each.startswith(wanted) for each in node.ids)
     return exact or begun
+
+
+def linked_from(wanted: str, trees: Iterable[Tree]) -> list[Node]:
+    """The nodes whose entries link to an ID."""
+    nodes = (node for tree in trees for node in tree.nodes if wanted in node.text)
+    return [node for node in nodes if wanted in linked_ids(node.text)]
 
 
 def _level(level: int | None) -> int | None:

@@ -3,43 +3,130 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from functools import cached_property
 from os import PathLike, fspath
+from typing import Any
 
+from ..core import model
 from ..core.lens import BACKGROUND
-from ..core.model import Node, Problem, View
-from ..store.address import resolve
+from ..core.links import linked_ids
+from ..core.model import Problem, View
+from ..store.address import Names, resolve
 from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
-from ..views.focus import BUDGET, focus
+from ..views.focus import focus
+from ..views.overview import survey
+from ..views.view import BUDGET, Limit
+
+
+class Node:
+    """A file node or a headline in its memex; what is not here is as in `orgctx.core.model.Node`.
+
+    It is what was in the file when it was asked for; two of the same place are equal.
+    """
+
+    def __init__(self, store: Store, node: model.Node) -> None:
+        self._store, self._node = store, node
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def __repr__(self) -> str:
+        return f"<Node {self._node.path}:{self._node.first_line}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self._node is (other._node if isinstance(other, Node) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._node)
+
+    def _all(self, nodes: Iterable[model.Node]) -> list[Node]:
+        return [Node(self._store, node) for node in dict.fromkeys(nodes)]
+
+    @cached_property
+    def address(self) -> str:
+        """The shortest stable address that leads back to the node."""
+        return Names(self._store).address(self._node)
+
+    @property
+    def parent(self) -> Node | None:
+        """The node above; None for a file node."""
+        above = self._node.parent
+        return Node(self._store, above) if above else None
+
+    @property
+    def ancestors(self) -> list[Node]:
+        """All nodes above, the file node first."""
+        return self._all(self._node.ancestors)
+
+    @property
+    def children(self) -> list[Node]:
+        """The nodes one step below, in document order."""
+        return self._all(self._node.children)
+
+    @property
+    def links(self) -> list[Node]:
+        """The nodes that this one's entry links to by ID, in the order of the links."""
+        ids = linked_ids(self._node.text)
+        return self._all(n for id_ in ids for n in self._store.holders(id_) if id_ in n.ids)
+
+    @property
+    def backlinks(self) -> list[Node]:
+        """The nodes whose entries link to this one by ID, in path order; changes are looked for."""
+        self._store.freshen()
+        return self._all(n for id_ in self._node.ids for n in self._store.linking(id_))
 
 
 class Memex:
-    """Org notes under one or more roots. Every answer is read from the files as they are now."""
+    """Org notes under one or more roots. Every answer is read from the files as they are now.
+
+    Several threads may ask the same memex.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def focus(
         self,
-        address: str,
+        *addresses: str,
         budget: int = BUDGET,
-        *,
         unit: str = "tokens",
         encoding: str = DEFAULT_ENCODING,
         lens: str = "foveal",
         ids: str = "full",
         background: int = BACKGROUND,
     ) -> View:
-        """Show one node in its context within a budget; see `orgctx.views.focus.focus`."""
-        return focus(self._store, address, budget, unit, encoding, lens, ids, background)
+        """Show nodes in their context within a budget; see `orgctx.views.focus.focus`.
+
+        budget: int > 0, the most the text may cost in `unit`, "tokens" or "chars".
+        encoding: a name in `orgctx.tokens.ENCODINGS`.
+        ids: what skeletons show of IDs: "full", "short" (a unique prefix of them) or "none".
+        """
+        limit = Limit(budget, unit, encoding, ids)
+        return focus(self._store, addresses, limit, lens, background)
+
+    def overview(
+        self,
+        *addresses: str,
+        budget: int = BUDGET,
+        unit: str = "tokens",
+        encoding: str = DEFAULT_ENCODING,
+        ids: str = "full",
+    ) -> View:
+        """Show all of the memex at low resolution; see `orgctx.views.overview.survey`.
+
+        addresses: nodes to show in full. Other parameters as for `focus`.
+        """
+        return survey(self._store, addresses, Limit(budget, unit, encoding, ids))
 
     def node(self, address: str) -> Node:
         """The node at `address`, any form.
 
         Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument.
         """
-        return resolve(self._store, address)
+        return Node(self._store, resolve(self._store, address))
 
     def sync(self) -> bool:
         """Look for changes in the notes now. Returns: whether there were any."""
@@ -63,5 +150,5 @@ def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = N
     """
     names = [fspath(root) for root in roots]
     if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
-        return Memex(Store.of_file(names[0], inlinetask_min_level))
+        return Memex(Store.of_files(names, inlinetask_min_level))
     return Memex(open_store(names, inlinetask_min_level))

@@ -15,14 +15,16 @@ import click
 from .. import __version__
 from ..config import load, users_file
 from ..core.lens import BACKGROUND
+from ..core.model import View
 from ..errors import OrgctxError
-from ..store import address as addresses
+from ..store import address as addresses_
 from ..store.indexed import IndexedStore
 from ..store.opening import database_file, open_store
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views import focus as focusing
 from ..views import outlines
+from ..views import view as viewing
 from . import output
 
 BUG = 70
@@ -88,17 +90,37 @@ _no_sync = _option(
 _json = _option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+def _view_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What all commands take whose answer is a view."""
+    options = (
+        _option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]"),
+        _choice("--unit", UNITS, "What the budget counts."),
+        _option(
+            "--encoding",
+            type=click.Choice(ENCODINGS),
+            help="How tokens are counted.  [default: o200k_base]",
+        ),
+        _choice("--ids", viewing.IDS, "What skeletons show of IDs."),
+        _roots,
+        _no_sync,
+        _option(
+            "--format",
+            "form",
+            type=click.Choice(("org", "json")),
+            default="org",
+            help="What to print.",
+        ),
+        _option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
+        _inlinetasks,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @cli.command()
-@click.argument("address")
-@_option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
-@_choice("--unit", UNITS, "What the budget counts.")
-@_option(
-    "--encoding",
-    type=click.Choice(ENCODINGS),
-    help="How tokens are counted.  [default: o200k_base]",
-)
-@_choice("--lens", focusing.LENSES, "How interest falls off around the target.")
-@_choice("--ids", focusing.IDS, "What skeletons show of IDs.")
+@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
+@_choice("--lens", focusing.LENSES, "How far to look around the target.")
 @_option(
     "--background",
     type=Whole(0),
@@ -106,32 +128,40 @@ _json = _option("--json", "as_json", is_flag=True, help="Print JSON.")
     metavar="N",
     help="Level-1 headlines of the rest of the file, at most.",
 )
-@_roots
-@_no_sync
-@_option(
-    "--format", "form", type=click.Choice(("org", "json")), default="org", help="What to print."
-)
-@_option("--report", is_flag=True, help="Print what is shown and left out to stderr.")
-@_inlinetasks
-def focus(
-    address: str,
-    roots: Sequence[str],
-    form: str,
-    report: bool,
-    no_sync: bool,
-    inlinetask_min_level: int | None,
-    **options: Any,
-) -> None:
-    """Show one node in full, its surroundings as title and ID, the rest as counts.
+@_view_options
+def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) -> None:
+    """Show nodes in full, their surroundings as title and ID, the rest as counts.
 
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
-    an ID (id:… or bare; the first 6 characters are enough where they are unique).
+    an ID (id:… or bare; the first 6 characters are enough where they are unique). Several share one
+    budget and one document.
     """
-    store, address = _store(address, roots, inlinetask_min_level, no_sync)
-    view = focusing.focus(store, address, **_with_defaults(store, options))
-    output.write(view.text if form == "org" else output.to_json(focusing.to_data(view)))
+    store, addresses = _store(addresses, options)
+    limit = _limit(store, options)
+    _show(store, focusing.focus(store, addresses, limit, lens, background), options)
+
+
+@cli.command()
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
+@_view_options
+def overview(addresses: Sequence[str], **options: Any) -> None:
+    """Show all notes at low resolution: folders, files, headlines; what is active first.
+
+    ADDRESS is as for `focus`; such a node is shown with its own text. What is active says
+    orgctx.toml; else it is what has an open TODO keyword, the newest files first.
+    """
+    from ..views.overview import survey  # a focus should not pay for it
+
+    store, addresses = _store(addresses, options)
+    _show(store, survey(store, addresses, _limit(store, options)), options)
+
+
+def _show(store: Store, view: View, options: dict[str, Any]) -> None:
+    """Print a view."""
+    is_text = options["form"] == "org"
+    output.write(view.text if is_text else output.to_json(viewing.to_data(view)))
     _tell_fault(store)
-    if report:
+    if options["report"]:
         from .report import report as print_report  # rich, only when asked for
 
         print_report(view)
@@ -220,37 +250,48 @@ def emacs() -> None:
     output.write(output.emacs_lines(folder, Path(program).absolute()))
 
 
-def _store(
-    address: str, roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool
-) -> tuple[Store, str]:
-    """Where to look, and the address there.
+def _store(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
+    """Where to look, and the addresses there.
 
-    The roots that were named; else the address's own file, which is one of the default roots' notes
-    or stands alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
+    The roots that were named; else the addresses' own files, which are all of the default roots'
+    notes or stand alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
     """
-    if roots:
-        return _open(roots, inlinetask_min_level, no_sync), address
-    plain = addresses.unlinked(address) if address.startswith("[[") else address
-    own = addresses.lone_file(plain)
+    level, no_sync = options["inlinetask_min_level"], options["no_sync"]
+    if options["roots"] or not addresses:
+        return _open(options["roots"], level, no_sync), list(addresses)
+    own = {each: addresses_.lone_file(_plain(each)) for each in addresses}
     config = load(users_file(), is_users=True)
     if _variable() or config.roots:
-        store = _open([], inlinetask_min_level, no_sync)
-        if own is None:
-            return store, address
-        if path := store.holds(own):
-            return store, path + plain.removeprefix("file:").removeprefix(own)
-    if own is None:
-        raise addresses.nowhere(address)
-    return Store.of_file(own, inlinetask_min_level, config), address
+        store = _open([], level, no_sync)
+        named = [_named(store, each, file) for each, file in own.items()]
+        if None not in named:
+            return store, [each for each in named if each]
+    for each, file in own.items():
+        if file is None:
+            raise addresses_.nowhere(each)
+    return Store.of_files(filter(None, own.values()), level, config), list(addresses)
 
 
-def _with_defaults(store: Store, options: dict[str, Any]) -> dict[str, Any]:
+def _plain(address: str) -> str:
+    return addresses_.unlinked(address) if address.startswith("[[") else address
+
+
+def _named(store: Store, address: str, file: str | None) -> str | None:
+    """An address as the store names it; None if the file it begins with is not there."""
+    if file is None:
+        return address
+    path = store.holds(file)
+    return path and path + _plain(address).removeprefix("file:").removeprefix(file)
+
+
+def _limit(store: Store, options: dict[str, Any]) -> viewing.Limit:
     """The options that were given, else those of orgctx.toml, else the program's own."""
     configs = [*store.configs.values(), store.config]
+    given = {name: options[name] for name in ("budget", "unit", "encoding", "ids")}
     for name in ("budget", "encoding"):
-        if options[name] is None:
-            options[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
-    return {name: value for name, value in options.items() if value is not None}
+        if given[name] is None:
+            given[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
+    return viewing.Limit(**{name: value for name, value in given.items() if value is not None})
 
 
 def _variable() -> list[str]:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from ..core.model import Shown, View
+from ..core.model import Node, Omission, Shown, View
 from .output import printable
 
 STYLES = {"full": "bold", "cut": "yellow", "skeleton": "dim"}
@@ -19,28 +19,34 @@ UNLIMITED = 100_000
 def report(view: View) -> None:
     """Print to standard error each node shown, with its tokens, and each omission."""
     console = Console(file=sys.stderr, soft_wrap=True, highlight=False, width=UNLIMITED)
-    left_out = {each.node.index: each for each in view.omitted}
+    left_out = {each.node: each for each in view.omitted}
     total = f"{view.tokens} of {view.budget} {view.unit}"
-    root = Tree(Text(f"{total}, {len(view.shown)} nodes", style="bold"))
-    branches: dict[int, Tree] = {-1: root}
+    root = holder = Tree(Text(f"{total}, {len(view.shown)} nodes", style="bold"))
+    branches: dict[Node, Tree] = {}
     for each in view.shown:
-        branch = branches[each.node.parent_index].add(_line(each, view.unit))
-        branches[each.node.index] = branch
+        above = each.node.parent
+        branch = (branches[above] if above else holder).add(_line(each, view.unit))
+        branches[each.node] = branch
+        holder = branch if each.level < 0 else holder
     for each in reversed(view.shown):
-        if omission := left_out.get(each.node.index):
-            branches[each.node.index].add(
-                Text(_omission(omission.headlines, omission.lines), "red")
-            )
+        if omission := left_out.get(each.node):
+            branches[each.node].add(Text(_omission(omission), "red"))
     console.print(root)
 
 
 def _line(each: Shown, unit: str) -> Text:
-    name = each.node.title or (each.path if not each.level else "(no title)")
+    name = each.node.title or (each.path if each.level < 1 else "(no title)")
     text = Text(printable(name), style=STYLES.get(each.detail, ""))
-    return text.append(f"  {each.detail} {each.relation}, {each.tokens} {unit}", "dim")
+    why = f"{each.relation} {each.interest:.1f}"
+    return text.append(f"  {each.detail} {why}, {each.tokens} {unit}", "dim")
 
 
-def _omission(headlines: int, lines: int) -> str:
-    counts = [(headlines, "headline"), (lines, "line")]
+def _omission(omission: Omission) -> str:
+    folders = omission.node.end_index - 1 if not omission.node.level and omission.paths else 0
+    counts = [
+        (omission.headlines, "headline"),
+        (omission.lines, "line"),
+        (len(omission.paths), "folder" if folders else "file"),
+    ]
     words = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n]
     return f"… {' and '.join(words)} omitted"

@@ -49,7 +49,7 @@ def _named(store: Store, problem: Problem) -> Problem:
 def _store(path: str, inlinetask_min_level: int | None) -> Store:
     place = place_of(path)
     if place is not None and os.path.isfile(place):
-        return Store.of_file(path, inlinetask_min_level)
+        return Store.of_files([path], inlinetask_min_level)
     if place is None or not os.path.isdir(place):
         raise NotFound(f"{path}: there is no such file or folder", "check the name", path)
     store = Store([path], inlinetask_min_level)
