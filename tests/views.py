@@ -130,9 +130,9 @@ def best_by_trying_all(target: Node, budget: int, count: Callable[[str], int]) -
 
 def one_by_one(steps: list[Step]) -> Iterator[Step]:
     """The steps with each piece on its own."""
-    shown: dict[int, int] = {}
+    shown: dict[Node, int] = {}
     for step in steps:
-        begun = shown.get(step.node.index, 0)
+        begun = shown.get(step.node, 0)
         for pieces in range(begun + 1, step.pieces + 1) if step.pieces else [0]:
             yield replace(step, pieces=pieces)
-        shown[step.node.index] = step.pieces
+        shown[step.node] = step.pieces
