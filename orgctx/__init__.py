@@ -5,6 +5,7 @@ from __future__ import annotations
 from .errors import (
     Ambiguous,
     BadArgument,
+    BadConfig,
     BudgetTooSmall,
     NotFound,
     OrgctxError,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Ambiguous",
     "BadArgument",
+    "BadConfig",
     "BudgetTooSmall",
     "Memex",
     "Node",

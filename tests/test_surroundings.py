@@ -1,0 +1,254 @@
+"""What is around a target in other files, several targets at once, and the whole memex."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from orgctx import BadConfig, BudgetTooSmall, open_memex
+from orgctx.core.links import linked_ids
+from orgctx.surfaces.cli import run
+from orgctx.tokens import count
+
+GARDEN = """\
+#+title: Garden
+#+filetags: :outdoor:
+#+TODO: NEXT | DONE
+About the garden.
+* Beds
+:PROPERTIES:
+:ID: beds-000001
+:END:
+With [[id:spade-00001][the spade]], [[id:nowhere-0001]] and [[id:beds-000001][itself]].
+** NEXT Dig
+* Paths
+Gravel.
+"""
+TOOLS = """\
+#+title: Tools
+About tools.
+* Spade
+:PROPERTIES:
+:ID: spade-00001
+:END:
+It is sharp.
+* TODO Hose
+For [[id:beds-000001]].
+* COMMENT Rake
+For <id:beds-000001> too.
+* Wheelbarrow
+"""
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    for path, text in {"garden.org": GARDEN, "shed/tools.org": TOOLS, "shed/empty.org": ""}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return root
+
+
+def titles(view, relation=None):
+    return [s.node.title for s in view.shown if relation in (None, s.relation)]
+
+
+# --- Links ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("[[id:a]] and [[id:b][c]] and [[id:a]]", ["a", "b"]),
+        ("[[id:s-1][a [b] c]]", ["s-1"]),
+        ("[[id:a::*Part][x]] [[id:x:y]] [[id:x::y]]", ["a", "x:y", "x"]),
+        ("<id:a b::c> <id:>", ["a b"]),
+        ("[[file:a.org][id:x]] [[id:]] id:plain [[ID:upper]]", []),
+    ],
+)
+def test_links_by_id(text: str, ids: list[str]) -> None:
+    assert linked_ids(text) == ids
+
+
+def test_a_node_knows_its_links_and_backlinks_across_files(notes: Path) -> None:
+    beds = open_memex(notes).node("beds-000001")
+    assert [each.title for each in beds.links] == ["Spade", "Beds"]
+    assert [each.title for each in beds.backlinks] == ["Beds", "Hose", "Rake"]
+    assert [each.title for each in beds.children] == ["Dig"]
+    assert beds.parent.title == "Garden"
+    assert beds.links[0].address == "id:spade-00001"
+    assert beds.links[0].backlinks[0] == beds
+
+
+def test_a_link_that_was_just_written_is_a_backlink(notes: Path) -> None:
+    memex = open_memex(notes)
+    spade = memex.node("spade-00001")
+    assert len(spade.backlinks) == 1
+    (notes / "new.org").write_text("* New\n[[id:spade-00001]]\n", encoding="utf-8")
+    assert [each.title for each in spade.backlinks] == ["Beds", "New"]
+    (notes / "garden.org").write_text("* Empty now\n", encoding="utf-8")
+    assert [each.title for each in spade.backlinks] == ["New"]
+
+
+# --- The fisheye ---------------------------------------------------------------------------------
+
+
+def test_the_fisheye_goes_on_in_other_files(notes: Path) -> None:
+    view = open_memex(notes).focus("beds-000001", lens="fisheye")
+    assert titles(view, "link") == ["Spade"]
+    assert titles(view, "backlink") == ["Hose", "Rake"]
+    assert titles(view, "sibling") == ["Paths"]
+    assert {"It is sharp.", "Gravel.", "About the garden."} <= set(view.text.split("\n"))
+    assert "For <id:beds-000001> too." not in view.text, "what is commented out is not read"
+    assert "About tools." not in view.text, "a file that only holds something is not read"
+    assert [s.path for s in view.shown if s.level == 0] == [
+        "garden.org", "shed/empty.org", "shed/tools.org",
+    ]  # fmt: skip
+    assert view.text.startswith("# memex\n#+TODO: TODO | DONE\n* Garden :outdoor:\n:PROPERTIES:\n")
+
+
+def test_the_fisheye_shows_what_the_fovea_shows_first(notes: Path) -> None:
+    memex = open_memex(notes)
+    foveal = memex.focus("beds-000001")
+    wide = memex.focus("beds-000001", lens="fisheye", budget=foveal.tokens)
+    assert wide.text == foveal.text, "a document of one file as long as only one is shown"
+    interests = {s.address: s.interest for s in memex.focus("beds-000001", lens="fisheye").shown}
+    assert interests["id:spade-00001"] < min(s.interest for s in foveal.shown)
+
+
+def test_the_document_is_the_smallest_folder_that_holds_it(notes: Path) -> None:
+    memex = open_memex(notes)
+    view = memex.focus("shed/tools.org", "shed/empty.org")
+    assert view.text.startswith("# shed/\n* empty.org\n")
+    assert view.shown[0].address == "shed/"
+    assert "omitted" not in view.text.rpartition("\n* ")[0]
+
+
+def test_of_many_backlinks_the_first_are_shown(notes: Path) -> None:
+    for number in range(100):
+        (notes / f"{number:03}.org").write_text("* L\n[[id:spade-00001]]\n", encoding="utf-8")
+    view = open_memex(notes).focus("spade-00001", lens="fisheye", budget=100_000)
+    assert len(titles(view, "backlink")) == 24
+    assert len({s.path for s in view.shown if s.level == 0}) == 103
+
+
+def test_a_private_node_is_no_link(notes: Path) -> None:
+    (notes / "orgctx.toml").write_text('private_tags = ["hush"]\n', encoding="utf-8")
+    text = TOOLS.replace("* Spade", "* Spade :hush:").replace("* TODO Hose", "* TODO Hose :hush:")
+    (notes / "shed/tools.org").write_text(text, encoding="utf-8")
+    memex = open_memex(notes)
+    view = memex.focus("beds-000001", lens="fisheye")
+    assert not {"Spade", "Hose"} & set(titles(view))
+    assert "sharp" not in view.text + memex.overview().text
+    assert memex.node("beds-000001").links[0].title == "Beds"
+    assert "Hose" not in [each.title for each in memex.node("beds-000001").backlinks]
+
+
+# --- Several targets -----------------------------------------------------------------------------
+
+
+def test_several_targets_share_the_budget(notes: Path) -> None:
+    memex = open_memex(notes)
+    view = memex.focus("beds-000001", "spade-00001", "beds-000001", budget=2000)
+    assert view.targets == ("id:beds-000001", "id:spade-00001")
+    assert titles(view, "target") == ["Beds", "Spade"]
+    assert "It is sharp." in view.text
+    assert "With [[id:" in view.text
+    assert view.text.endswith("# … 1 file omitted\n")
+    with pytest.raises(BudgetTooSmall) as raised:
+        memex.focus("beds-000001", "spade-00001", budget=10)
+    assert memex.focus("beds-000001", "spade-00001", budget=raised.value.needed)
+
+
+def test_targets_above_and_below_one_another(notes: Path) -> None:
+    view = open_memex(notes).focus("garden.org::Beds/Dig", "garden.org", "beds-000001")
+    assert titles(view, "target") == ["Garden", "Beds", "Dig"]
+    assert "About the garden." in view.text
+    assert view.text.startswith("# garden.org\n")
+
+
+def test_files_without_a_root_in_one_document(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(notes)
+    assert run(["focus", "garden.org", "shed/tools.org::*Hose", "--format", "json"]) == 0
+    data = json.loads(capfdbinary.readouterr().out)
+    assert [each["path"] for each in data["targets"]] == ["garden.org", "shed/tools.org"]
+    assert data["targets"][1]["todo"] == "TODO"
+    assert data["shown"][0] | {"tokens": 0} == {
+        **{"address": "memex", "path": "memex", "line": 0, "level": -1, "title": ""},
+        **{"detail": "skeleton", "tokens": 0, "relation": "container", "interest": 20.0},
+    }
+
+
+# --- The whole memex -----------------------------------------------------------------------------
+
+
+def test_an_overview_shows_what_is_active_first(notes: Path) -> None:
+    os.utime(notes / "garden.org", (2e9, 2e9))
+    memex = open_memex(notes)
+    everything = memex.overview(budget=10_000)
+    assert titles(everything, "active") == ["Dig", "Hose"]
+    assert titles(everything, "background") == ["Paths", "Spade", "Rake", "Wheelbarrow"]
+    assert "omitted" not in everything.text
+    folders = [s.node.title for s in everything.shown if s.level < 0]
+    assert folders == ["", "./ — 3 files, 7 headlines", "shed/ — 2 files, 4 headlines"]
+    least = memex.overview(budget=1 + count("# memex\n# … 2 folders omitted\n"))
+    assert least.shown[0].address == "memex"
+    newest = next(s for s in everything.shown if s.path == "garden.org")
+    assert newest.interest > max(s.interest for s in everything.shown if s.path == "shed/tools.org")
+
+
+def test_an_overview_gives_the_addresses_in_full(notes: Path) -> None:
+    view = open_memex(notes).overview("spade-00001", budget=110)
+    assert view.targets == ("id:spade-00001",)
+    assert "It is sharp." in view.text
+
+
+@pytest.mark.parametrize(
+    ("rule", "active"),
+    [
+        ("", ["Dig", "Hose"]),
+        ('keywords = ["NEXT"]', ["Dig"]),
+        ('tags = ["outdoor"]', ["Garden", "Beds", "Dig", "Paths"]),
+        ('properties = ["ID"]', ["Beds", "Spade"]),
+        ('properties = ["id=spade-00001"]', ["Spade"]),
+        ('keywords = ["TODO"]\nproperties = ["ID=beds-000001"]', ["Beds", "Hose"]),
+    ],
+)
+def test_what_is_active_is_a_rule_of_the_user(notes: Path, rule: str, active: list[str]) -> None:
+    if rule:
+        (notes / "orgctx.toml").write_text(f"[active]\n{rule}\n", encoding="utf-8")
+    view = open_memex(notes).overview(budget=10_000)
+    shown = [s.node.title for s in view.shown if s.relation in ("active", "file", "container")]
+    assert [each for each in shown if each in active] == active
+    strictly = set(titles(view, "active")) | {"Garden", "Beds"}
+    assert strictly >= set(active)
+
+
+@pytest.mark.parametrize("rule", ['active = "x"', '[active]\ntag = ["x"]', "[active]\ntags = [1]"])
+def test_a_wrong_rule_is_an_error_with_its_line(notes: Path, rule: str) -> None:
+    (notes / "orgctx.toml").write_text(f"# rules\n{rule}\n", encoding="utf-8")
+    with pytest.raises(BadConfig, match=r"orgctx\.toml:2: active: "):
+        open_memex(notes)
+
+
+def test_an_overview_of_several_roots_names_each(notes: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    view = open_memex(notes, tmp_path / "empty").overview()
+    folders = [s.node.title for s in view.shown if s.level < 0]
+    assert folders == [
+        "",
+        "empty/ — 0 files, 0 headlines",
+        "notes/ — 3 files, 7 headlines",
+        "notes/shed/ — 2 files, 4 headlines",
+    ]
+
+
+def test_an_overview_needs_a_root(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["overview"]) == 2
+    assert capfdbinary.readouterr().err == (
+        b"orgctx: no root; give a folder, or name some in orgctx.toml\n"
+    )
+    assert run(["overview", "--budget", "0"]) == 2
