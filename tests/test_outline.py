@@ -329,7 +329,8 @@ def test_b25_the_file_node() -> None:
 
 def test_b25_the_title_of_a_file_stands_above_its_headlines() -> None:
     tree = read("#+title: One\ntext\n#+TITLE:   two \n* H\n#+title: not the file's\n")
-    assert (tree.root.title, tree.settings) == ("One two", (1, 3))
+    lines = tuple(setting.line for setting in tree.settings)
+    assert (tree.root.title, lines) == ("One two", (1, 3))
     assert read("* H\n#+title: not the file's\n").root.title == ""
 
 

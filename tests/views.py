@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 
 from orgctx.core import lens
@@ -134,5 +133,5 @@ def one_by_one(steps: list[Step]) -> Iterator[Step]:
     for step in steps:
         begun = shown.get(step.node, 0)
         for pieces in range(begun + 1, step.pieces + 1) if step.pieces else [0]:
-            yield replace(step, pieces=pieces)
+            yield step._replace(pieces=pieces)
         shown[step.node] = step.pieces

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from .document import Document
 from .model import Step
@@ -49,5 +48,5 @@ def _one_by_one(steps: Iterable[Step], document: Document, budget: int) -> Itera
                 yield step
                 continue
         for pieces in range(before + 1, step.pieces + 1):
-            document.take(one := replace(step, pieces=pieces))
+            document.take(one := step._replace(pieces=pieces))
             yield one

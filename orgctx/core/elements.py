@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 VERBATIM = frozenset({"src", "example", "export", "comment", "verse"})
 
@@ -25,8 +25,7 @@ _FENCE = re.compile(
 _LATEX_END = re.compile(rf"\\end\{{([a-z0-9*]+)\}}{_END}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """A block or drawer. first, last: its own first and last line, 0-based."""
 
     kind: str

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 from .elements import Element, elements
 from .heading import (
@@ -34,8 +35,7 @@ _DOUBTFUL_START = re.compile(r"[^\S\r\n]*+(?:[\r\n]|\Z)")
 TODO_KEYS = frozenset({"TODO", "SEQ_TODO", "TYP_TODO"})
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Lines of an entry that come into view together.
 
     text: all of them. reduced: what a skeleton shows of them, "" for nothing.
@@ -55,8 +55,7 @@ class Piece:
     breaks: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Consecutive lines left out. before: index of the piece in front of which its mark stands."""
 
     before: int
@@ -64,7 +63,7 @@ class Run:
     closing: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A node's entry, cut into pieces. In state `k` its first `k` pieces of `order` are whole.
 

@@ -27,7 +27,7 @@ def place_of(path: str) -> tuple[str, str]:
     return folder_of(path), path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
     """What there is to hold the files of a document.
 
@@ -86,7 +86,7 @@ class Frame:
         return found
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Holders:
     """The holders of the files that a document shows, and what their lines and marks cost.
 

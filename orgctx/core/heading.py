@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 from .model import Node, Setting
@@ -24,7 +23,11 @@ def blanks_above(node: Node) -> int:
 
 def printable(path: str) -> str:
     """A path that stays on its line."""
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in path)
+    if path.isprintable():
+        return path
+    from json import dumps  # hardly ever
+
+    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in path)
 
 
 def id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:

@@ -17,7 +17,7 @@ LONG = 40
 """Characters a token of a limit. Text seldom has as many, so longer text hardly ever fits."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Priced:
     """An entry with the cost of each of its states, worked out as far as anybody asked."""
 
@@ -119,7 +119,7 @@ class Priced:
         return state
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Prices:
     """What each node's entry costs, worked out once; in a document of several files too.
 
@@ -147,7 +147,7 @@ class Prices:
         return self._costs[text]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ledger:
     """A growing set of shown nodes of one file and its exact cost.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import merge
 from itertools import chain, count, pairwise, zip_longest
+from typing import NamedTuple
 
 from .model import Node, Relation, Step
 
@@ -66,8 +66,7 @@ def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterat
     yield from _skeletons(9, _rest_of_file(target, background), Relation.BACKGROUND)
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(NamedTuple):
     """What is near a target beyond what its tree tells; each is asked for only when it is wanted.
 
     links: the nodes that the target links to. backlinks: those that link to it.
@@ -107,8 +106,7 @@ def fisheye(
     yield from _skeletons(16, enumerate(around.files(target), 1), Relation.FILE)
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """All of a memex, in parts that are each asked for only when they are wanted.
 
     folders: their nodes, a folder before those in it.

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from .ast import Ast
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a file that could not be understood; it is text all the same.
 
     path: the file, as addresses name it. line: 1-based; 0 for the file itself.
@@ -284,8 +283,7 @@ class Relation(StrEnum):
     FOLDER = "folder"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One increment of detail: show `node` with at least `pieces` pieces of its text.
 
     pieces: 0 for the skeleton alone.

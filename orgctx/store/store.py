@@ -6,9 +6,8 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from unicodedata import normalize
 
 from ..config import NAME as CONFIG_NAME
@@ -22,16 +21,14 @@ from ..tokens import counter
 from . import files
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """A folder of notes. name: how addresses call it where there are several."""
 
     name: str
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A note, as a listing has it.
 
     path: its address. headlines: how many may be shown. changed: its mtime in nanoseconds.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
@@ -245,8 +244,10 @@ def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
 @cli.command()
 def emacs() -> None:
     """Print where orgctx.el is, and the lines that load it."""
+    from shutil import which  # a focus should not pay for it
+
     folder = Path(__file__).parent / "emacs"
-    program = shutil.which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
+    program = which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
     output.write(output.emacs_lines(folder, Path(program).absolute()))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any
 
 from ..errors import OrgctxError
@@ -64,6 +62,8 @@ def _escape(char: str) -> str:
 
 def to_json(data: dict[str, Any]) -> str:
     """One line of JSON."""
+    import json  # only who prints it pays
+
     return json.dumps(data, ensure_ascii=False) + "\n"
 
 
@@ -109,6 +109,8 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 def place_of(error: BaseException) -> str:
     """Where an exception came from; not its message, which may hold a note's text."""
+    from traceback import extract_tb  # only a bug needs it
+
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def _from_here(store: Store, path: str) -> str:
 
 
 def _named(store: Store, problem: Problem) -> Problem:
-    return replace(problem, path=_from_here(store, problem.path))
+    return problem._replace(path=_from_here(store, problem.path))
 
 
 def _store(path: str, inlinetask_min_level: int | None) -> Store:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.budget import longest_prefix
 from ..core.document import Document
@@ -20,7 +18,7 @@ from ..core.render import render
 from ..errors import BadArgument, BudgetTooSmall, OrgctxError, Unreadable
 from ..store.address import Names, resolve
 from ..store.store import Store
-from ..tokens import DEFAULT_ENCODING, UNITS, counter
+from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS, counter
 
 BUDGET = 4000
 IDS = ("full", "short", "none")
@@ -28,8 +26,7 @@ PROBLEMS = 20
 TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """What a view may cost, and how its IDs are shown.
 
     budget: int > 0, the most the text may cost in `unit` ("tokens" or "chars").
@@ -47,6 +44,7 @@ class Limit:
         """Raises: BadArgument."""
         whole("budget", self.budget, 1)
         choose("unit", self.unit, UNITS)
+        choose("encoding", self.encoding, ENCODINGS)
         choose("ids", self.ids, IDS)
 
     def shown_ids(self, names: Names) -> Ids:
@@ -121,8 +119,7 @@ class Reading:
                 continue
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a view is made of.
 
     steps: those of its lens, behind the spine. frame: None if it can show one file alone.
@@ -329,12 +326,14 @@ def _facts(node: Node, view: View, rest: int) -> tuple[dict[str, Any], int]:
         "id": node.id,
         "custom_id": node.custom_id,
     }
+    from json import dumps  # only who prints it pays
+
     left_out = {}
     count = counter(view.unit, view.encoding or DEFAULT_ENCODING)
     properties = {key.removesuffix("+"): "" for key, _ in node.properties}
     known = {name: node.get_property(name) for name in properties}
     for name, value in {**node.ast.facts(), "properties": known}.items():
-        cost = count(json.dumps({name: value}, ensure_ascii=False))
+        cost = count(dumps({name: value}, ensure_ascii=False))
         if cost <= rest or not value:
             facts[name], rest = value, rest - cost
         else:
