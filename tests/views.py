@@ -12,12 +12,20 @@ from orgctx.core.model import Detail, Node, Step, Tree, View
 from orgctx.core.render import render
 from orgctx.errors import BudgetTooSmall
 from orgctx.store.store import Store
-from orgctx.tokens import counter
+from orgctx.tokens import ENCODINGS, get_encoding
 from orgctx.views.focus import focus
 from orgctx.views.view import Limit
 
 MARK = re.compile(r"^# … (\d+) (headline|line|file|folder)s? omitted\r?\n", re.MULTILINE)
-SIZES = {"o200k_base": counter(), "cl100k_base": counter("tokens", "cl100k_base")}
+
+
+def by_tiktoken(encoding: str) -> Callable[[str], int]:
+    """What tiktoken itself counts, whatever else may count."""
+    encode = get_encoding(encoding).encode
+    return lambda text: len(encode(text, disallowed_special=()))
+
+
+SIZES = {name: by_tiktoken(name) for name in ENCODINGS}
 
 
 class OneTree(Store):
