@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from orgctx.surfaces.cli import cli
+from orgctx.surfaces.cli import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.org"
@@ -68,7 +68,8 @@ def test_every_command_is_run_or_says_that_it_is_not():
 
 def test_every_command_and_option_is_described():
     text = README.read_text(encoding="utf-8")
-    for name, command in cli.commands.items():
+    for name in COMMANDS:
+        command = cli.get_command(None, name)
         assert f"orgctx {name}" in text
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():

@@ -1,0 +1,97 @@
+"""Commands about the notes as a whole: outline, sync, status, watch, emacs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ..store.indexed import IndexedStore
+from ..views import outlines
+from . import output
+from .options import inlinetasks, json_option, no_sync_option, open_roots, option, tell_fault
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="FILE-OR-FOLDER...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a headline.")
+@inlinetasks
+def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | None) -> None:
+    """List every headline of files and folders, as Emacs reads them."""
+    found = outlines.Outlines(paths, inlinetask_min_level)
+    for name, tree in found:
+        rows = outlines.rows(name, tree)
+        output.write("".join(map(output.to_json if as_json else output.to_line, rows)))
+    for problem in found.passed_over + found.unreadable:
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    if found.unreadable:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@option("--full", is_flag=True, help="Read every file again.")
+@json_option
+@inlinetasks
+def sync(roots: Sequence[str], full: bool, as_json: bool, inlinetask_min_level: int | None) -> None:
+    """Bring the store up to date: read what changed in the notes since the last time.
+
+    ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
+    """
+    from ..views import syncing  # a focus should not pay for it
+
+    store = open_roots(roots, inlinetask_min_level, no_sync=True)
+    tell_fault(store)
+    if not isinstance(store, IndexedStore):
+        raise click.exceptions.Exit(1)
+    with output.progress("reading notes") as progress:
+        report = store.sync(full, progress)
+    output.write(output.to_json(syncing.to_data(report)) if as_json else syncing.to_text(report))
+
+
+@click.command()
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@json_option
+@no_sync_option
+@inlinetasks
+def status(
+    roots: Sequence[str], as_json: bool, no_sync: bool, inlinetask_min_level: int | None
+) -> None:
+    """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
+    from ..views import syncing
+
+    store = open_roots(roots, inlinetask_min_level, no_sync)
+    store.freshen()
+    tell_fault(store)
+    data = syncing.status(store)
+    output.write(output.to_json(data) if as_json else syncing.status_text(data))
+
+
+@click.command()
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@inlinetasks
+def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
+    """Keep the store current while this runs; stop it with C-c.
+
+    Prints a line for each time that something changed.
+    """
+    from ..views import syncing
+
+    store = open_roots(roots, inlinetask_min_level, no_sync=True)
+    tell_fault(store)
+    if not isinstance(store, IndexedStore):
+        raise click.exceptions.Exit(1)
+    for report in store.watch():
+        output.write(syncing.to_text(report))
+
+
+@click.command()
+def emacs() -> None:
+    """Print where orgctx.el is, and the lines that load it."""
+    from shutil import which  # a focus should not pay for it
+
+    folder = Path(__file__).parent / "emacs"
+    program = which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
+    output.write(output.emacs_lines(folder, Path(program).absolute()))

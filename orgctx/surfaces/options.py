@@ -1,0 +1,162 @@
+"""Options that commands share, and where they say to look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from ..config import load, users_file
+from ..errors import OrgctxError
+from ..store import address as naming
+from ..store.opening import open_store
+from ..store.store import Store
+from ..tokens import ENCODINGS, UNITS
+from ..views.view import IDS, Limit
+from . import output
+
+ROOTS = "ORGCTX_ROOT"
+
+
+class Whole(click.ParamType[int]):
+    """A whole number from `least` up; the message says so."""
+
+    name = "number"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            number = self.least - 1
+        if number < self.least:
+            self.fail(f"give a whole number from {self.least} up, not {value}", param, ctx)
+        return number
+
+
+def option(*names: str, **settings: Any) -> Callable[..., Any]:
+    return click.option(*names, show_default="default" in settings, **settings)
+
+
+def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
+    return option(name, type=click.Choice(choices), default=choices[0], help=text)
+
+
+inlinetasks = option(
+    "--inlinetask-min-level",
+    type=Whole(2),
+    metavar="N",
+    help="Headlines of N stars or more are text, as with org-inlinetask.  [default: none are]",
+)
+roots_option = option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="DIR",
+    help=f"A folder of notes; repeatable.  [default: the address's own file, or {ROOTS}]",
+)
+
+
+no_sync_option = option(
+    "--no-sync", is_flag=True, help="Answer from the store as it is, without looking for changes."
+)
+json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What all commands take whose answer is a view."""
+    options = (
+        option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]"),
+        choice("--unit", UNITS, "What the budget counts."),
+        option(
+            "--encoding",
+            type=click.Choice(ENCODINGS),
+            help="How tokens are counted.  [default: o200k_base]",
+        ),
+        choice("--ids", IDS, "What skeletons show of IDs."),
+        roots_option,
+        no_sync_option,
+        option(
+            "--format",
+            "form",
+            type=click.Choice(("org", "json")),
+            default="org",
+            help="What to print.",
+        ),
+        option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
+        inlinetasks,
+    )
+    for decorate in reversed(options):
+        command = decorate(command)
+    return command
+
+
+def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
+    """Where to look, and the addresses there.
+
+    The roots that were named; else the addresses' own files, which are all of the default roots'
+    notes or stand alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
+    """
+    level, no_sync = options["inlinetask_min_level"], options["no_sync"]
+    if options["roots"] or not addresses:
+        return open_roots(options["roots"], level, no_sync), list(addresses)
+    own = {each: naming.lone_file(_plain(each)) for each in addresses}
+    config = load(users_file(), is_users=True)
+    if _variable() or config.roots:
+        store = open_roots([], level, no_sync)
+        named = [_named(store, each, file) for each, file in own.items()]
+        if None not in named:
+            return store, [each for each in named if each]
+    for each, file in own.items():
+        if file is None:
+            raise naming.nowhere(each)
+    return Store.of_files(filter(None, own.values()), level, config), list(addresses)
+
+
+def _plain(address: str) -> str:
+    return naming.unlinked(address) if address.startswith("[[") else address
+
+
+def _named(store: Store, address: str, file: str | None) -> str | None:
+    """An address as the store names it; None if the file it begins with is not there."""
+    if file is None:
+        return address
+    path = store.holds(file)
+    return path and path + _plain(address).removeprefix("file:").removeprefix(file)
+
+
+def limit_of(store: Store, options: dict[str, Any]) -> Limit:
+    """The options that were given, else those of orgctx.toml, else the program's own."""
+    configs = [*store.configs.values(), store.config]
+    given = {name: options[name] for name in ("budget", "unit", "encoding", "ids")}
+    for name in ("budget", "encoding"):
+        if given[name] is None:
+            given[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
+    return Limit(**{name: value for name, value in given.items() if value is not None})
+
+
+def _variable() -> list[str]:
+    return [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
+
+
+def open_roots(roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool) -> Store:
+    """A store of these roots, or of the default ones."""
+    try:
+        return open_store(roots or _variable(), inlinetask_min_level, no_sync)
+    except OrgctxError as error:
+        if roots or not _variable():
+            raise
+        raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
+
+
+def tell_fault(store: Store) -> None:
+    if store.fault:
+        output.complain(
+            f"no store: {store.fault}", "the notes are read instead, which takes longer"
+        )

@@ -1,0 +1,65 @@
+"""Commands whose answer is a view: focus, overview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ..core.lens import BACKGROUND
+from ..core.model import View
+from ..store.store import Store
+from ..views import focus as focusing
+from ..views.view import to_data
+from . import output
+from .options import Whole, choice, limit_of, option, store_for, tell_fault, view_options
+
+
+@click.command()
+@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
+@choice("--lens", focusing.LENSES, "How far to look around the target.")
+@option(
+    "--background",
+    type=Whole(0),
+    default=BACKGROUND,
+    metavar="N",
+    help="Level-1 headlines of the rest of the file, at most.",
+)
+@view_options
+def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) -> None:
+    """Show nodes in full, their surroundings as title and ID, the rest as counts.
+
+    ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
+    an ID (id:… or bare; the first 6 characters are enough where they are unique). Several share one
+    budget and one document.
+    """
+    store, addresses = store_for(addresses, options)
+    limit = limit_of(store, options)
+    _show(store, focusing.focus(store, addresses, limit, lens, background), options)
+
+
+@click.command()
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
+@view_options
+def overview(addresses: Sequence[str], **options: Any) -> None:
+    """Show all notes at low resolution: folders, files, headlines; what is active first.
+
+    ADDRESS is as for `focus`; such a node is shown with its own text. What is active says
+    orgctx.toml; else it is what has an open TODO keyword, the newest files first.
+    """
+    from ..views.overview import survey  # a focus should not pay for it
+
+    store, addresses = store_for(addresses, options)
+    _show(store, survey(store, addresses, limit_of(store, options)), options)
+
+
+def _show(store: Store, view: View, options: dict[str, Any]) -> None:
+    """Print a view."""
+    is_text = options["form"] == "org"
+    output.write(view.text if is_text else output.to_json(to_data(view)))
+    tell_fault(store)
+    if options["report"]:
+        from .report import report as print_report  # rich, only when asked for
+
+        print_report(view)
