@@ -252,3 +252,14 @@ def test_an_overview_needs_a_root(capfdbinary: pytest.CaptureFixture[bytes]) -> 
         b"orgctx: no root; give a folder, or name some in orgctx.toml\n"
     )
     assert run(["overview", "--budget", "0"]) == 2
+
+
+def test_a_root_is_called_what_its_user_calls_it(notes: Path, tmp_path: Path) -> None:
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else/a.org").write_text("* A\n", encoding="utf-8")
+    place = Path(os.environ["XDG_CONFIG_HOME"], "orgctx/orgctx.toml")
+    place.parent.mkdir(parents=True)
+    place.write_text(f'[roots]\nb = "{notes}"\na = "{tmp_path / "else"}"\n', encoding="utf-8")
+    memex = open_memex()
+    assert memex.node("beds-000001").path == "b/garden.org"
+    assert memex.node("a/a.org::A").path == "a/a.org"

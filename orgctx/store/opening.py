@@ -30,7 +30,7 @@ def open_store(
     Raises: NotFound, BadConfig, BadArgument if there is no root at all.
     """
     config = load(users_file(), is_users=True)
-    folders = [str(root) for root in roots] or list(config.roots.values())
+    folders = [str(root) for root in roots] or config.roots
     if not folders:
         raise BadArgument("no root", "give a folder, or name some in orgctx.toml", "root")
     try:

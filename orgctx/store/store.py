@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from unicodedata import normalize
@@ -53,14 +53,20 @@ class Store:
 
     def __init__(
         self,
-        roots: Iterable[str | Path] = (),
+        roots: Iterable[str | Path] | Mapping[str, str] = (),
         inlinetask_min_level: int | None = None,
         config: Config | None = None,
     ) -> None:
-        """config: the user's; a root's own file goes before it. Raises: NotFound, BadConfig."""
+        """Know some roots.
+
+        roots: folders, or name -> folder; else a folder's own name is what addresses call it.
+        config: the user's; a root's own file goes before it.
+        Raises: NotFound, BadConfig.
+        """
         self.inlinetask_min_level = _level(inlinetask_min_level)
         self.config = config or Config()
-        self.roots = _roots(map(str, roots))
+        named = roots if isinstance(roots, Mapping) else {}
+        self.roots = _roots(list(map(str, named.values() or roots)), list(named))
         self.configs = {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
@@ -329,14 +335,16 @@ def _level(level: int | None) -> int | None:
     return level
 
 
-def _roots(names: Iterable[str]) -> tuple[Root, ...]:
-    """The roots, each once; one inside another is a part of it."""
-    folders = [_folder(name) for name in names]
+def _roots(places: Sequence[str], names: Sequence[str]) -> tuple[Root, ...]:
+    """The roots, each once; one inside another is a part of it. names: of the first ones."""
+    folders = [_folder(place) for place in places]
+    wanted = dict(reversed(list(zip(folders, names, strict=False))))
     outer = [each for each in folders if not any(_is_walked(each, from_) for from_ in folders)]
     roots: list[Root] = []
     for folder in dict.fromkeys(outer):
         taken = {root.name for root in roots}
-        roots.append(Root(next(n for n in _names(folder.name or "root") if n not in taken), folder))
+        base = wanted.get(folder) or folder.name or "root"
+        roots.append(Root(next(name for name in _names(base) if name not in taken), folder))
     return tuple(roots)
 
 

@@ -1,0 +1,165 @@
+"""What a folder is about, in a line: what its notes say and those beside it do not.
+
+Nothing here reads a file or a database. A note is boiled down to weighted terms when it is read, a
+folder to the sum of what it holds, and a summary is what stands out of it against the folders
+beside it. All of it is counting, so the same notes always have the same summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
+from math import log
+from typing import NamedTuple
+from unicodedata import normalize
+
+from ..core.model import Tree
+
+TITLE, TAG, HEADLINE, TEXT = 4.0, 4.0, 1.0, 0.5
+MOST = 6.0
+"""The most that one note adds to a term: none may speak for a folder alone."""
+LEAST = 1.0
+"""What one mention in a text is not enough for."""
+OF_FILE, OF_FOLDER = 40, 400
+"""How many terms are kept."""
+WORDS, TAGS, TITLES = 8, 5, 3
+"""How many of each a summary names."""
+FIRST_LINES = 400
+TITLE_LENGTH = 40
+SMOOTH = 0.05
+
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_SPACELESS}]+|[^\W\d_{_SPACELESS}][^\W_{_SPACELESS}]+")
+_IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
+_TARGET = re.compile(r"\w+://\S+|\[\[[^\]]*\]")
+SHORT_RUN = 4
+SHORT_WORD = 4
+
+
+_Weights = defaultdict[str, float]
+
+
+class Facts(NamedTuple):
+    """What a note or a folder says, in weighted terms.
+
+    files: how many notes this is. words, tags: term -> weight, summed over the notes.
+    titles: of notes, in path order.
+    """
+
+    files: int
+    words: Mapping[str, float]
+    tags: Mapping[str, float]
+    titles: Sequence[str]
+
+
+def facts_of(tree: Tree) -> Facts:
+    """Boil a note down. tree: without what must not be shown; it is not empty."""
+    root, words, tags = tree.root, _Weights(float), _Weights(float)
+    for weight, text in (
+        (TITLE, root.title),
+        (TEXT, _opening(root.text)),
+        *((HEADLINE, node.title) for node in tree.nodes[1:]),
+    ):
+        for term in terms(text):
+            words[term] += weight
+    for tag in (tag for node in tree.nodes for tag in node.tags):
+        tags[tag] += 1
+    title = root.title or tree.path.rpartition("/")[2].partition(".")[0]
+    return Facts(1, _capped(words), _capped(tags), [title[:TITLE_LENGTH]])
+
+
+def _opening(text: str) -> str:
+    """The first lines of a note that are text, without what they link to."""
+    lines = (line for line in text[:FIRST_LINES].split("\n") if line[:1] not in ("#", ":"))
+    return _TARGET.sub(" ", "\n".join(lines))
+
+
+def _capped(weights: _Weights) -> dict[str, float]:
+    ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {term: min(weight, MOST) for term, weight in ranked[:OF_FILE]}
+
+
+def terms(text: str) -> Iterator[str]:
+    """The words of a text, folded; of scripts without spaces, short runs or pairs of characters."""
+    for match in _WORD.finditer(normalize("NFKC", text)):
+        word = match[0].casefold()
+        if not _IS_SPACELESS.match(word):
+            if len(word) >= SHORT_WORD or not word.isascii():
+                yield word
+        elif len(word) <= SHORT_RUN:
+            yield word
+        else:
+            yield from map("".join, pairwise(word))
+
+
+def total(parts: Iterable[Facts]) -> Facts:
+    """What several notes and folders say together."""
+    files, words, tags, titles = 0, _Weights(float), _Weights(float), list[str]()
+    for part in parts:
+        files += part.files
+        for sums, weights in ((words, part.words), (tags, part.tags)):
+            for term, weight in weights.items():
+                sums[term] += weight
+        titles += part.titles
+    return Facts(files, _kept(words), _kept(tags), titles[:OF_FOLDER])
+
+
+def _kept(sums: _Weights) -> dict[str, float]:
+    ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ranked[:OF_FOLDER])
+
+
+def summary(here: Facts, beside: Facts) -> str:
+    """Say in a line what a folder is about.
+
+    here: what it says. beside: what the folders beside it say together; no files if there are none.
+    Returns: its most telling words, tags and titles; "" if there is nothing to say.
+    """
+    scores = telling(here.words, here.files, beside.words, beside.files)
+    tags = telling(here.tags, here.files, beside.tags, beside.files)
+    titles = _titles(here.titles, scores)
+    shown = chain.from_iterable(terms(title) for title in titles)
+    words = _best(scores, WORDS, set(shown) | {tag.casefold() for tag in tags})
+    parts = [
+        "; ".join(titles),
+        ", ".join(words),
+        " ".join(f":{tag}:" for tag in _best(tags, TAGS, set())),
+    ]
+    return " — ".join(filter(None, parts))
+
+
+def telling(
+    here: Mapping[str, float], files: int, beside: Mapping[str, float], others: int
+) -> dict[str, float]:
+    """How much each term tells: its weight a note here, and how much more than beside."""
+    found = {}
+    for term, weight in here.items():
+        if weight < LEAST:
+            continue
+        share = weight / max(files, 1)
+        other = beside.get(term, 0.0) / others if others else 0.0
+        contrast = log((share + SMOOTH) / (other + SMOOTH)) if others else 1.0
+        if contrast > 0:
+            found[term] = share * contrast
+    return found
+
+
+def _best(scores: Mapping[str, float], count: int, but: set[str]) -> list[str]:
+    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [term for term, _ in ranked if term not in but][:count]
+
+
+def _titles(titles: Sequence[str], scores: Mapping[str, float]) -> list[str]:
+    """The titles that tell most, each something new."""
+    chosen: list[str] = []
+    left = dict(scores)
+    rest = dict.fromkeys(titles)
+    for _ in range(min(TITLES, len(rest))):
+        best = max(rest, key=lambda title: sum(left.get(term, 0.0) for term in {*terms(title)}))
+        chosen.append(best)
+        del rest[best]
+        for term in terms(best):
+            left.pop(term, None)
+    return chosen
