@@ -26,7 +26,7 @@ class Trees(Store):
 
     def _file_of(self, tree: Tree) -> File:
         is_active = any(self.active("").holds(node) for node in tree.nodes)
-        return File(tree.path, len(tree.nodes) - 1, len(tree.text), is_active)
+        return File(tree.path, tree.path, len(tree.nodes) - 1, len(tree.text), is_active)
 
 
 @st.composite

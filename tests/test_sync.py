@@ -4,24 +4,40 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+import strategies
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
 from orgctx import open_memex
+from orgctx.config import Config
+from orgctx.core.entry import entry, skeleton
+from orgctx.core.outline import outline
+from orgctx.core.privacy import conceal
 from orgctx.errors import BadConfig, NotFound
-from orgctx.store import files
-from orgctx.store.database import connect, remove
+from orgctx.store import counts, files
+from orgctx.store import sync as syncing
+from orgctx.store.database import VERSION, connect, remove
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import database_file, open_store
 from orgctx.store.store import Store
 from orgctx.surfaces.cli import run
+from orgctx.tokens import counter, get_encoding
+from orgctx.views.syncing import status
 
 
 def note(title: str, id_: str = "", text: str = "text\n") -> str:
@@ -169,11 +185,11 @@ def test_a_warm_view_that_cuts_nothing_loads_no_tokenizer(root: Path) -> None:
     script = (
         "import sys; from orgctx import open_memex; from pathlib import Path;"
         f"view = open_memex({str(root)!r}).focus('id:id-000002');"
-        "print('tiktoken' in sys.modules, view.tokens)"
+        "print({'tiktoken', 'toktok'} & {*sys.modules}, view.tokens)"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded, tokens = ran.stdout.split()
-    assert loaded == "False"
+    assert loaded == "set()"
     assert int(tokens) == Store([root]).counter("tokens", "o200k_base")(
         open_memex(root).focus("id:id-000002").text
     )
@@ -204,8 +220,9 @@ def test_a_truncated_store_is_made_anew(root: Path) -> None:
     assert open_memex(root).node("id-000003").title == "N3"
 
 
-def test_a_store_of_another_version_is_made_anew(root: Path) -> None:
-    opened(root).connection.execute("PRAGMA user_version = 99")
+@pytest.mark.parametrize("version", [0, VERSION - 1, 99])
+def test_a_store_of_another_version_is_made_anew(root: Path, version: int) -> None:
+    opened(root).connection.execute(f"PRAGMA user_version = {version}")
     assert open_memex(root).node("id-000003").title == "N3"
     assert "N3" in titles_in_database()
 
@@ -389,7 +406,7 @@ def test_connecting_twice_makes_one_schema(tmp_path: Path) -> None:
     file = tmp_path / "cache" / "memex.sqlite"
     first, second = connect(file), connect(file)
     assert first.execute("SELECT count(*) FROM file").fetchone() == (0,)
-    assert second.execute("PRAGMA user_version").fetchone() == (1,)
+    assert second.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 def test_settings_are_the_defaults_of_the_command_line(
@@ -484,3 +501,290 @@ def test_a_store_that_cannot_be_read_is_told_in_one_line(
     assert out.out == b""
     assert out.err.count(b"\n") == 1
     assert str(database_file()).encode() in out.err
+
+
+# --- What is looked up is what reading tells ------------------------------------------------------
+
+ODD_FILES: dict[str, bytes] = {
+    "latin.org": b"* caf\xe9\n",
+    "sub/cookie.org": b"# -*- coding: latin-1 -*-\n* caf\xe9\n:PROPERTIES: x\n",
+    "empty.org": b"",
+    "a.sync-conflict-20240101-101010-AB.org": b"* Copy\n",
+    "Z.org": b"* TODO open\n* DONE closed\n:PROPERTIES:\n:ID: id-1\n:ID: id-2\n:END:\n",
+}
+"""Two that cannot be read or are passed over, and some that have problems of their own."""
+
+
+@st.composite
+def folders(draw: st.DrawFn) -> dict[str, bytes]:
+    """Notes of a root, and perhaps what makes some of them private or ignored."""
+    notes = {name: text.encode() for name, text in draw(strategies.org_files()).items()}
+    for name in draw(st.sets(st.sampled_from(sorted(ODD_FILES)))):
+        notes[name] = ODD_FILES[name]
+    tags = draw(st.sets(st.sampled_from(("a", "private", "e", "1999"))))
+    ignore = draw(st.sampled_from(((), ("sub/",), ("*.sync-conflict-*",))))
+    notes["orgctx.toml"] = f"private_tags = {sorted(tags)}\nignore = {list(ignore)}\n".encode()
+    return notes
+
+
+def lay(root: Path, notes: dict[str, bytes]) -> Path:
+    """Make a root that holds these files and no others."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for name, data in notes.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    return root
+
+
+def told(store: Store) -> dict[str, object]:
+    """What status tells of the notes; not of a private file, which a reader takes for gone."""
+    known = status(store)
+    problems = [each for each in known["problems"] if each["what"] != "there is no such file"]
+    rest = {key: known[key] for key in ("roots", "ids", "duplicates")}
+    return {**rest, "problems": problems}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(folders(), folders()), min_size=1, max_size=2))
+def test_problems_and_status_are_the_same_looked_up_and_read(
+    tmp_path_factory: pytest.TempPathFactory, roots: list[tuple[dict[str, bytes], ...]]
+) -> None:
+    place = tmp_path_factory.mktemp("memex")
+    for notes in zip(*roots, strict=True):  # the second time it has to follow what changed
+        folders = [lay(place / f"r{at}" / "notes", each) for at, each in enumerate(notes)]
+        store, plain = IndexedStore(folders, place / "memex.sqlite"), Store(folders)
+        assert told(store) == told(plain)
+        assert [each for each in store.problems() if each.line] == [
+            each for each in plain.problems() if each.line
+        ]
+        event("problems" if store.problems() else "no problems")
+        store.connection.close()
+
+
+def test_problems_are_as_of_now_unless_the_store_is_frozen(root: Path) -> None:
+    opened(root)
+    write(root, {"bad.org": "* A\n:PROPERTIES: x\n:END:\n", "1.org": note("N1", "id-000002")})
+    assert open_store([root], is_frozen=True).problems() == []
+    found = [(each.path, each.line) for each in opened(root).problems()]
+    assert found == [("bad.org", 2), ("1.org", 1), ("2.org", 1)]
+    (root / "bad.org").unlink()
+    write(root, {"1.org": note("N1", "id-000001")})
+    assert opened(root).problems() == []
+    store = opened(root)
+    assert store.connection.execute("SELECT count(*) FROM file_problem").fetchone() == (0,)
+
+
+def test_without_a_database_problems_and_status_are_read(root: Path) -> None:
+    write(root, {"bad.org": "* A\n:PROPERTIES: x\n:END:\n", "1.org": note("N1", "id-000002")})
+    store = opened(root)
+    wanted = told(store)
+    store.fault = "broken"
+    store.connection.execute("DELETE FROM file")
+    assert told(store) == wanted
+
+
+def test_open_is_what_has_a_keyword_that_is_open_in_its_file(root: Path) -> None:
+    write(root, {"a.org": "#+TODO: NEXT | OK\n* NEXT A\n* OK B\n* TODO C\n* D\n"})
+    write(root, {"b.org": "* TODO E\n* DONE F\n* NEXT G\n"})
+    rows = opened(root).connection.execute("SELECT title FROM node WHERE is_open ORDER BY title")
+    assert [title for (title,) in rows] == ["A", "E"]
+
+
+# --- Counts --------------------------------------------------------------------------------------
+
+
+def by_tiktoken(_unit: str, encoding: str) -> Callable[[str], int]:
+    """See tokens.counter, where nothing faster is installed."""
+    return partial(
+        lambda it, text: len(it.encode(text, disallowed_special=())), get_encoding(encoding)
+    )
+
+
+TEXTS = st.one_of(
+    strategies.org_text(),
+    st.text(),
+    st.sampled_from(
+        ("", " ", "\n", "<|endoftext|>", "<|endo", "ftext|>", "<|endofprompt|>", "x" * 10**5)
+    ),
+)
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+@given(texts=st.lists(TEXTS, max_size=8))
+def test_counted_as_one_is_counted_one_by_one(encoding: str, texts: list[str]) -> None:
+    count = by_tiktoken("tokens", encoding)
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (by_tiktoken, counter):
+            patch.setattr(counts, "counter", each)
+            assert counts.count_all(texts, encoding) == {text: count(text) for text in texts}
+
+
+@given(strategies.org_bytes(), st.sets(st.sampled_from(["a", "crypt", "e"])))
+def test_what_is_counted_is_each_entry_whole_and_its_skeleton(data: bytes, tags: set[str]) -> None:
+    tree = conceal(outline(files.decode(data, "a.org")[0], "a.org"), frozenset(tags))
+    is_plain = "\r" not in tree.text
+    for node in tree.nodes:
+        cut = entry(node, str)
+        texts = cut.text(len(cut.order)), "".join(p.text for p in skeleton(node, str).pieces)
+        assert counts.texts_shown(node, node.text, is_plain) == texts
+
+
+def test_of_two_texts_of_one_row_only_the_first_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = connect(tmp_path / "memex.sqlite")
+    monkeypatch.setattr(counts, "key_of", lambda text, _: (7, len(text)))
+    counts.add_counts(connection, "o200k_base", {"a": 1})
+    counts.add_counts(connection, "o200k_base", {"bb": 2})
+    assert counts.known_count(connection, "o200k_base", "a") == 1
+    assert counts.known_count(connection, "o200k_base", "bb") is None
+
+
+def test_a_text_is_counted_for_each_encoding(root: Path) -> None:
+    text = "* Donaudampfschifffahrtsgesellschaftskapitän 漢字\n"
+    write(root, {"a.org": text})
+    store = opened(root)
+    for encoding in ("o200k_base", "cl100k_base", "o200k_base"):
+        assert store.counter("tokens", encoding)(text) == counter("tokens", encoding)(text)
+
+
+def test_a_sync_that_reads_nothing_loads_no_tokenizer(root: Path) -> None:
+    opened(root)
+    script = (
+        "import sys; from orgctx.store.opening import open_store;"
+        f"store = open_store([{str(root)!r}]); print(store.sync().unchanged);"
+        "print({'tiktoken', 'toktok'} & {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "5\nset()\n"
+
+
+# --- Large memexes, and what happens in the middle ------------------------------------------------
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many transactions and slices for few notes."""
+    for name, value in (("BATCH_BYTES", 500), ("SLICE_CHARS", 100), ("SLICE_NODES", 3)):
+        monkeypatch.setattr(syncing, name, value)
+    monkeypatch.setattr(counts, "CHUNK_CHARS", 100)
+
+
+def rows_of(store: IndexedStore) -> dict[str, list[tuple[object, ...]]]:
+    """All that is known but for times and file numbers."""
+    run = store.connection.execute
+    tables = ("node", "node_id", "link", "words", "tokens", "file_problem")
+    known = {table: run(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in tables}
+    known["file"] = run("SELECT path, hash, headlines, title FROM file ORDER BY id").fetchall()
+    return known
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_batches_and_slices_change_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(note(f"M{n}", f"more-{n:03}", f"[[id:more-{n - 1:03}]]\n") for n in range(40))
+    write(root, {"more.org": text, "bad.org": "* A\n:PROPERTIES: x\n"})
+    in_parts = rows_of(opened(root))
+    monkeypatch.undo()
+    remove(database_file())
+    assert rows_of(opened(root)) == in_parts
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_sync_that_is_stopped_goes_on_where_it_was(root: Path) -> None:
+    write(
+        root, {f"more/{n:02}.org": note(f"M{n}", f"more-{n:03}", "words\n" * 20) for n in range(40)}
+    )
+    stopped = 30
+
+    def stop(done: int, total: int) -> None:
+        if done == stopped:
+            raise KeyboardInterrupt
+
+    store = IndexedStore([root], database_file(), is_frozen=True)
+    with pytest.raises(KeyboardInterrupt):
+        store.sync(progress=stop)
+    kept = store.connection.execute("SELECT count(*) FROM file").fetchone()[0]
+    assert 20 < kept < stopped
+    assert store.sync().read == 45 - kept
+
+
+def test_what_is_held_while_it_syncs_does_not_grow_with_the_memex(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(syncing, "BATCH_BYTES", 30_000)
+    counter("tokens")("load")
+    peaks = []
+    for size in (150, 300):
+        root = write(
+            tmp_path / str(size),
+            {f"{n}.org": note(f"M{n}", f"m-{n}", f"word {n} " * 100) for n in range(size)},
+        )
+        store = IndexedStore([root], tmp_path / f"{size}.sqlite", is_frozen=True)
+        tracemalloc.start()
+        store.sync()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.4 * peaks[0]
+
+
+def test_syncs_of_one_root_at_once_all_succeed(root: Path) -> None:
+    write(root, {f"more/{n}.org": note(f"M{n}", f"more-{n:06}", "words\n" * 50) for n in range(60)})
+    stores = [IndexedStore([root], database_file(), is_frozen=True) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(lambda store: store.sync(), stores))
+    assert sum(report.read for report in reports) == 65
+    assert contents(stores[0]) == contents(Store([root]))
+    assert list(stores[0].ids()) == list(Store([root]).ids())
+
+
+def test_a_sync_with_other_settings_in_the_middle_ends_this_one(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what one of them hides would be known by the other's rules."""
+    write(root, {f"more/{n}.org": "* A :private:\nheart\n" for n in range(40)})
+    config, walk = Config(private_tags=frozenset({"private"})), files.notes
+
+    def overtaken(*arguments: Any) -> Iterator[files.Found]:
+        monkeypatch.setattr(files, "notes", walk)
+        yield from walk(*arguments)
+        IndexedStore([root], database_file(), config=config)
+
+    monkeypatch.setattr(files, "notes", overtaken)
+    with pytest.raises(sqlite3.OperationalError, match="other settings"):
+        IndexedStore([root], database_file()).sync()
+    store = IndexedStore([root], database_file(), config=config)
+    found = store.connection.execute("SELECT count(*) FROM words WHERE words MATCH 'heart'")
+    assert found.fetchone() == (0,)
+
+
+def test_a_full_sync_never_empties_what_others_look_up(root: Path) -> None:
+    store, seen = opened(root), []
+    store.sync(is_full=True, progress=lambda *_: seen.append(len(open_store([root]).paths)))
+    assert seen == [5] * 5
+
+
+@pytest.mark.parametrize("change", ["tag", "setting", "move"])
+def test_traces_are_purged_by_the_next_sync_if_this_one_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    root = write(tmp_path / "notes", {"a.org": "* Plain\nonce readable\n", "b.org": "* B\n"})
+    store = opened(root)
+    if change == "tag":
+        write(root, {"a.org": "* Plain :crypt:\nonce readable\n"})
+    elif change == "setting":
+        write(root, {"a.org": "* Plain :diary:\nonce readable\n"})
+        store.sync()
+        write(root, {"orgctx.toml": 'private_tags = ["diary"]\n'})
+    else:
+        write(root, {"a.org": "* Plain\n", "b.org": "* B :crypt:\nonce readable\n"})
+    store.connection.close()
+    store = IndexedStore([root], database_file(), is_frozen=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(syncing, "_purge", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            store.sync()
+    store.sync()
+    store.connection.close()
+    stored = b"".join(path.read_bytes() for path in database_file().parent.iterdir())
+    assert b"readable" not in stored

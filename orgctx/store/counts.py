@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..core.entry import omitted
+from ..core.entry import entry, omitted, skeleton
+from ..core.model import Node
+from ..tokens import counter, get_encoding
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 MARKS = 1000
+CHUNK_CHARS = 200_000
+LONG_CHARS = 100_000
+
+_HASH = struct.Struct(">qI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +38,115 @@ class Settings:
         return repr((self.config.ignore, tags, self.encoding, self.inlinetask_min_level))
 
 
-def add_counts(
-    connection: sqlite3.Connection, encoding: str, texts: Iterable[str], counts: Iterable[int]
-) -> None:
-    """Remember what texts cost; they are known by their hash, so no text is kept."""
-    rows = ((encoding, key_of(text), n) for text, n in zip(texts, counts, strict=True))
+class Counting:
+    """Texts to be counted: by tiktoken in another thread, while others are read and written."""
+
+    def __init__(self, encoding: str, pool: Executor) -> None:
+        self._encoding, self._pool = encoding, pool
+        self._texts: list[str] = []
+        self._chars = 0
+        self._jobs: list[Callable[[], dict[str, int]]] = []
+
+    def add(self, texts: list[str]) -> None:
+        """Have these counted, soon."""
+        self._texts += texts
+        self._chars += sum(map(len, texts))
+        if self._chars >= CHUNK_CHARS:
+            self.start()
+
+    def start(self) -> None:
+        """Have all that was added counted from now on."""
+        texts, self._texts, self._chars = list(dict.fromkeys(self._texts)), [], 0
+        if texts:
+            job = partial(count_all, texts, self._encoding)
+            is_slow = _is_tiktoken(counter("tokens", self._encoding))
+            self._jobs.append(self._pool.submit(job).result if is_slow else job)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Remember what was added, once it is counted."""
+        self.start()
+        for result in self._jobs:
+            add_counts(connection, self._encoding, result())
+        self._jobs = []
+
+
+def count_all(texts: Iterable[str], encoding: str) -> dict[str, int]:
+    """What each of many texts costs.
+
+    tiktoken is called once for all of them, with a special token in between: it needs no lock of
+    Python's until it has done, and so it counts at full speed beside another thread.
+    """
+    count, texts = counter("tokens", encoding), list(texts)
+    known = _counted_as_one(texts, encoding) if _is_tiktoken(count) else {}
+    return known | {text: count(text) for text in texts if text not in known}
+
+
+def _counted_as_one(texts: list[str], encoding: str) -> dict[str, int]:
+    """What those of `texts` cost that are not too long to be counted so."""
+    tokenizer = get_encoding(encoding)
+    mark = tokenizer.decode([tokenizer.eot_token])
+    fit = [text for text in texts if len(text) < LONG_CHARS and mark not in text]
+    tokens = tokenizer.encode(mark.join(fit), allowed_special={mark}, disallowed_special=())
+    return dict(zip(fit, _lengths(tokens, tokenizer.eot_token), strict=False))
+
+
+def _is_tiktoken(count: Callable[[str], int]) -> bool:
+    """Whether it is tiktoken that counts, and not something faster; see `tokens.counter`."""
+    return isinstance(count, partial)
+
+
+def _lengths(tokens: list[int], mark: int) -> Iterator[int]:
+    """How many tokens there are before, between and behind the marks."""
+    start = 0
+    for _ in range(tokens.count(mark)):
+        stop = tokens.index(mark, start)
+        yield stop - start
+        start = stop + 1
+    yield len(tokens) - start
+
+
+def add_counts(connection: sqlite3.Connection, encoding: str, counts: Mapping[str, int]) -> None:
+    """Remember what texts cost."""
+    rows = sorted((*key_of(text, encoding), count) for text, count in counts.items())
     connection.executemany("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?)", rows)
 
 
-def key_of(text: str) -> bytes:
-    """What a text is known by in the table of counts."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+def known_count(connection: sqlite3.Connection, encoding: str, text: str) -> int | None:
+    """What a text costs, if that is remembered."""
+    query = "SELECT count FROM tokens WHERE hash = ? AND more_hash = ?"
+    row = connection.execute(query, key_of(text, encoding)).fetchone()
+    return int(row[0]) if row else None
+
+
+def key_of(text: str, encoding: str) -> tuple[int, int]:
+    """What a text is known by: 96 bits of a hash, the first 64 as SQLite's row number.
+
+    Of two texts that have the same row number only the first is remembered.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    return _HASH.unpack(blake2b(data, digest_size=12, person=encoding.encode()).digest())
+
+
+def texts_shown(node: Node, text: str, is_plain: bool) -> tuple[str, str]:
+    """What views show most of a node: its entry whole, and its skeleton.
+
+    text: the node's. is_plain: whether line feeds alone end the lines of its file.
+    """
+    if not node.level:
+        pieces = entry(node, str).pieces
+        return "".join(piece.text for piece in pieces), "".join(piece.reduced for piece in pieces)
+    if is_plain and text.endswith("\n"):
+        return text, _skeleton(node, text)
+    return "".join(node.lines), skeleton(node, str).pieces[0].text
+
+
+def _skeleton(node: Node, text: str) -> str:
+    """A headline's skeleton, found without taking the entry apart where it is how it begins."""
+    if node.drawer is None:
+        return text[: text.index("\n") + 1]
+    is_id_alone = len(node.properties) == 1 and bool(node.id or node.custom_id)
+    is_below = node.drawer[0] == node.first_line + 1
+    return node.head_text if is_id_alone and is_below else skeleton(node, str).pieces[0].text
 
 
 def mark_texts() -> list[str]:

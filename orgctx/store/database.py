@@ -10,15 +10,18 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 60
+CACHE_KIB = 16_000
+LOG_PAGES = 4_000
+"""How long the log gets before it is moved into the store's own file; SQLite's default is 1,000."""
 
 SCHEMA = """
 CREATE TABLE root (
   id INTEGER PRIMARY KEY,
   folder TEXT NOT NULL UNIQUE,
   settings TEXT NOT NULL,
-  synced INTEGER NOT NULL DEFAULT 0
+  has_traces INTEGER NOT NULL
 );
 CREATE TABLE file (
   id INTEGER PRIMARY KEY,
@@ -44,6 +47,7 @@ CREATE TABLE node (
   parent INTEGER NOT NULL,
   title TEXT NOT NULL,
   todo TEXT,
+  is_open INTEGER NOT NULL,
   tags TEXT NOT NULL,
   custom_id TEXT
 );
@@ -61,6 +65,13 @@ CREATE TABLE link (
   PRIMARY KEY (node, target)
 ) WITHOUT ROWID;
 CREATE INDEX link_target ON link (target);
+CREATE TABLE file_problem (
+  file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,
+  line INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  hint TEXT NOT NULL
+);
+CREATE INDEX file_problem_file ON file_problem (file);
 CREATE TABLE problem (
   root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE,
   path BLOB NOT NULL,
@@ -70,11 +81,10 @@ CREATE TABLE problem (
 );
 CREATE INDEX problem_root ON problem (root);
 CREATE TABLE tokens (
-  encoding TEXT NOT NULL,
-  text BLOB NOT NULL,
-  count INTEGER NOT NULL,
-  PRIMARY KEY (encoding, text)
-) WITHOUT ROWID;
+  hash INTEGER PRIMARY KEY,
+  more_hash INTEGER NOT NULL,
+  count INTEGER NOT NULL
+);
 CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='unicode61 remove_diacritics 2');
 """
 
@@ -111,6 +121,8 @@ def _opened(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         _prepare(connection)
     except sqlite3.Error:
         connection.close()
@@ -139,5 +151,5 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether the file is not what it should be; a busy or full one is, and stays."""
-    words = ("not a database", "malformed", "no such table", "no such column")
+    words = ("not a database", "malformed", "no such table", "no such column", "already exists")
     return any(word in str(error) for word in words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,11 @@ _COOKIE = re.compile(rb"coding:[ \t]*([\w.-]+)", re.IGNORECASE)
 _LOCAL_CODING = re.compile(rb"^[ \t]*\S*[ \t]*coding:[ \t]*([\w.-]+)", re.IGNORECASE | re.MULTILINE)
 _ORG_MODE = re.compile(rb"(?:\A|mode:|;)[ \t]*org[ \t]*(?:;|\Z)", re.IGNORECASE)
 
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""A named pipe is opened at once, or it would keep the reader waiting for a writer."""
+
+ATTEMPTS = 10
+"""How often a file is opened that others replace at the same time."""
 
 Found = os.DirEntry[str] | Problem
 
@@ -87,18 +93,41 @@ def read(path: Path, name: str, is_link_allowed: bool = False) -> bytes:
     """Read a file's bytes.
 
     name: what errors call it. is_link_allowed: whether `path` itself may be a symbolic link.
-    Raises: NotFound, Unreadable.
+    Raises: NotFound, also if a link leads to it that may not be one; Unreadable.
     """
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-    if not is_link_allowed:
-        flags |= getattr(os, "O_NOFOLLOW", 0)
+    flags = _FLAGS if is_link_allowed else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
     try:
-        with open(os.open(path, flags), "rb") as file:
-            return file.read()
+        for _ in range(ATTEMPTS):
+            with open(path, "rb", opener=lambda place, _: os.open(place, flags)) as file:
+                found = os.fstat(file.fileno())
+                if stat.S_ISREG(found.st_mode) and (is_link_allowed or _is_at(path, found)):
+                    return file.read()
     except FileNotFoundError as error:
         raise NotFound(f"{name}: there is no such file", where=name) from error
     except OSError as error:
         raise Unreadable(f"{name}: {error.strerror}", "check its permissions", name) from error
+    raise NotFound(f"{name}: there is no such file", where=name)
+
+
+def _is_at(path: Path, found: os.stat_result) -> bool:
+    """Whether an opened file is at `path` with no link on the way, whoever moves folders meanwhile.
+
+    Where the system has no way to tell, its name alone is trusted, which was looked up before.
+    """
+    if not hasattr(os, "O_PATH"):
+        return True
+    way = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
+    folder = os.open(path.anchor, way)
+    try:
+        for part in path.parts[1:-1]:
+            outer, folder = folder, os.open(part, way, dir_fd=folder)
+            os.close(outer)
+        here = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    finally:
+        os.close(folder)
+    return os.path.samestat(found, here)
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
@@ -130,6 +159,7 @@ def _by_cookie(data: bytes) -> tuple[str, str] | None:
     encoding = _python_name(cookie[1].decode("ascii", "replace"))
     try:
         text = data.decode(encoding)
+        text.encode()  # half a surrogate pair is no text
         return (text, encoding) if text.encode(encoding) == data else None
     except (LookupError, UnicodeError):
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
@@ -18,7 +18,25 @@ from .store import Ids, Root, Store, linked_from, matching, place_of
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
-from .counts import Settings, add_counts, key_of, mark_texts
+from .counts import Settings, add_counts, count_all, known_count, mark_texts
+
+_OF_IDS = "node_id CROSS JOIN node ON node.id = node_id.node CROSS JOIN file ON file.id = node.file"
+_ID_COUNTS = f"SELECT value, count(*) AS n FROM {_OF_IDS} WHERE {{roots}} GROUP BY value"
+_SIZES = (
+    "SELECT root, count(*), sum(headlines) FROM file"
+    " WHERE NOT is_private AND hash != x'' AND {roots} GROUP BY root"
+)
+_PASSED_OVER = "SELECT root, path, line, what, hint FROM problem WHERE {roots} ORDER BY rowid"
+_UNREADABLE, _WITHIN = (
+    "SELECT root, path, line, what, hint FROM file_problem JOIN file ON file.id = file_problem.file"
+    f" WHERE {lines} AND {{roots}} ORDER BY file_problem.rowid"
+    for lines in ("line = 0", "line > 0")
+)
+_DUPLICATES = (
+    f"SELECT root, path, line, 'an ID that another node has too', '' FROM {_OF_IDS}"
+    f" WHERE {{roots}} AND value IN (SELECT value FROM ({_ID_COUNTS}) WHERE n > 1)"
+    " GROUP BY node.id ORDER BY node.id"
+)
 
 
 class IndexedStore(Store):
@@ -32,7 +50,7 @@ class IndexedStore(Store):
 
     def __init__(
         self,
-        roots: Iterable[str | Path],
+        roots: Iterable[str | Path] | Mapping[str, str],
         file: Path,
         inlinetask_min_level: int | None = None,
         config: Config | None = None,
@@ -61,11 +79,11 @@ class IndexedStore(Store):
         total = Report()
         for root in self.roots:
             settings = self._settings(root)
-            count = counter("tokens", settings.encoding)
-            done = sync(self.connection, root.folder, settings, count, is_full, progress)
+            done = sync(self.connection, root.folder, settings, is_full, progress)
             total.read += done.read
             total.unchanged += done.unchanged
             total.removed += done.removed
+            total.is_changed |= done.is_changed
             total.problems += [
                 Problem(self._name(root, root.folder / each.path), each.line, each.what, each.hint)
                 for each in done.problems
@@ -82,7 +100,7 @@ class IndexedStore(Store):
         except sqlite3.Error as error:
             self.fault = str(error)
             return True
-        return bool(report.read or report.removed or report.problems)
+        return report.is_changed or bool(report.problems)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:
         """Sync now, and again whenever something changes under the roots, until `stop` is set.
@@ -112,27 +130,22 @@ class IndexedStore(Store):
         """Have the counts of the usual omission marks ready, so that no tokenizer is needed."""
         for encoding in {self._settings(root).encoding for root in self.roots}:
             texts = mark_texts()
-            known = "SELECT 1 FROM tokens WHERE encoding = ? AND text = ?"
-            if not self.connection.execute(known, (encoding, key_of(texts[-1]))).fetchone():
-                count = counter("tokens", encoding)
+            if known_count(self.connection, encoding, texts[-1]) is None:
+                counts = count_all(texts, encoding)
                 self.connection.execute("BEGIN IMMEDIATE")
-                add_counts(self.connection, encoding, texts, map(count, texts))
+                add_counts(self.connection, encoding, counts)
                 self.connection.execute("COMMIT")
 
     def counter(self, unit: str, encoding: str) -> Callable[[str], int]:
         """As tokens.counter, but it knows what was counted before."""
         if unit != "tokens":
             return counter(unit, encoding)
-        run = self.connection.execute
         known: dict[str, int] = {}
 
         def count(text: str) -> int:
             if text not in known:
-                key = (encoding, key_of(text))
-                row = run(
-                    "SELECT count FROM tokens WHERE encoding = ? AND text = ?", key
-                ).fetchone()
-                known[text] = row[0] if row else counter("tokens", encoding)(text)
+                cost = known_count(self.connection, encoding, text)
+                known[text] = counter("tokens", encoding)(text) if cost is None else cost
             return known[text]
 
         return count
@@ -225,6 +238,35 @@ class IndexedStore(Store):
             return super().ids()
         return DatabaseIds(self._query)
 
+    def problems(self) -> list[Problem]:
+        """See Store.problems; looked up, once what changed in the notes is known."""
+        self.freshen()
+        if self.fault:
+            return super().problems()
+        kinds = (_UNREADABLE, _PASSED_OVER, _WITHIN, _DUPLICATES)
+        return [problem for kind in kinds for problem in self._problems(kind)]
+
+    def _problems(self, statement: str) -> list[Problem]:
+        """Problems from rows of root, path, line, what and hint, in the order of a walk."""
+        order = {self._id_of(root): place for place, root in enumerate(self.roots)}
+        rows = [(order[row[0]], os.fsdecode(row[1]), *row[2:]) for row in self._run(statement)]
+        rows.sort(key=lambda row: (row[0], row[1].split(os.sep)))
+        return [
+            Problem(self._name(self.roots[at], self.roots[at].folder / path), *rest)
+            for at, path, *rest in rows
+        ]
+
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """By root, how many notes may be shown and how many headlines, as of the last sync."""
+        names = {self._id_of(root): root.name for root in self.roots}
+        rows = {names[id_]: (files, headlines) for id_, files, headlines in self._run(_SIZES)}
+        return {root.name: rows.get(root.name, (0, 0)) for root in self.roots}
+
+    def id_totals(self) -> tuple[int, int]:
+        """How many IDs there are, and how many of them several nodes have, as of the last sync."""
+        [(ids, shared)] = self._run(f"SELECT count(*), count(nullif(n > 1, 0)) FROM ({_ID_COUNTS})")
+        return ids, shared
+
     def _id_of(self, root: Root) -> int | None:
         """The root's row, if it was synced as it would be now."""
         known = "SELECT id FROM root WHERE folder = ? AND settings = ?"
@@ -240,9 +282,20 @@ class IndexedStore(Store):
     ) -> list[tuple[Root, str]]:
         """Rows of a statement whose first column is `root`, which is given back as a Root."""
         known = {self._id_of(root): root for root in roots or self.roots}
-        marks = ",".join(str(id_) for id_ in known if id_ is not None) or "NULL"
-        rows = self.connection.execute(statement.format(roots=f"root IN ({marks})"), values)
+        rows = self._run(statement, values, known)
         return [(known[root], os.fsdecode(value)) for root, value in rows]
+
+    def _run(
+        self,
+        statement: str,
+        values: tuple[str | bytes, ...] = (),
+        roots: Iterable[int | None] | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a statement, in which `{roots}` says that `root` is one of these, or of ours."""
+        ids = map(self._id_of, self.roots) if roots is None else roots
+        marks = ",".join(str(id_) for id_ in ids if id_ is not None) or "NULL"
+        named = statement.format(roots=f"root IN ({marks})")
+        return self.connection.execute(named, values).fetchall()
 
     def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
         """The files of these rows as they are now; one that is gone is no answer."""

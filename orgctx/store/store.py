@@ -17,7 +17,7 @@ from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
 from ..core.privacy import conceal
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
-from ..tokens import counter
+from ..tokens import DEFAULT_ENCODING, counter
 from . import files
 
 
@@ -31,14 +31,30 @@ class Root(NamedTuple):
 class File(NamedTuple):
     """A note, as a listing has it.
 
-    path: its address. headlines: how many may be shown. changed: its mtime in nanoseconds.
-    is_active: whether it has an active entry.
+    path: its address. title: the file's name if it says none. headlines: how many may be shown.
+    tokens: of all its entries, in the encoding of its root; 0 if nobody counted them.
+    changed: its mtime in nanoseconds. is_active: whether it has an active entry.
     """
 
     path: str
+    title: str
     headlines: int
     changed: int
     is_active: bool
+    tokens: int = 0
+
+
+class Folder(NamedTuple):
+    """A folder that holds notes, at any depth.
+
+    path: as addresses call it; "" for the only root. files, headlines: below it, at any depth.
+    summary: what it is about; "" where that is not known.
+    """
+
+    path: str
+    files: int
+    headlines: int
+    summary: str
 
 
 class Store:
@@ -254,7 +270,43 @@ class Store:
     def _file_of(self, tree: Tree) -> File:
         rule = self.active(tree.path)
         changed = self.place(tree.path).stat().st_mtime_ns
-        return File(tree.path, len(tree.nodes) - 1, changed, any(map(rule.holds, tree.nodes)))
+        title = tree.root.title or name_of(tree.path)
+        is_active = any(map(rule.holds, tree.nodes))
+        return File(tree.path, title, len(tree.nodes) - 1, changed, is_active)
+
+    def folder(self, path: str) -> Folder | None:
+        """A folder that holds notes, or a root; None for anything else."""
+        start = f"{path}/" if path else ""
+        inside = [file for file in self.files() if file.path.startswith(start)]
+        if not inside and path not in self.tops:
+            return None
+        return Folder(path, len(inside), sum(file.headlines for file in inside), "")
+
+    def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
+        """The folders one level below a folder that hold notes, in path order.
+
+        after: the path that comes before the first of them.
+        Returns: (at most `most`, how many there are).
+        """
+        start = f"{path}/" if path else ""
+        inside = (
+            file.path.removeprefix(start) for file in self.files() if file.path.startswith(start)
+        )
+        names = sorted({start + each.partition("/")[0] for each in inside if "/" in each})
+        later = [name for name in names if name > after]
+        return [found for name in later[:most] if (found := self.folder(name))], len(later)
+
+    def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
+        """The notes of a folder itself, in path order; otherwise as `folders_in`."""
+        own = (file for file in self.files() if file.path.rpartition("/")[0] == path)
+        later = sorted(file for file in own if file.path > after)
+        return [file._replace(tokens=self._tokens(file.path)) for file in later[:most]], len(later)
+
+    def _tokens(self, path: str) -> int:
+        root = self._root_of(path)
+        encoding = (self.configs[root.name] if root else self.config).encoding or DEFAULT_ENCODING
+        count = self.counter("tokens", encoding)
+        return sum(count("".join(node.lines)) for node in self.tree(path).nodes)
 
     def active(self, path: str) -> Active:
         """What makes an entry of a file active."""
@@ -380,6 +432,11 @@ def place_of(name: str) -> Path | None:
         return Path(name).expanduser()
     except RuntimeError:
         return Path(name)
+
+
+def name_of(path: str) -> str:
+    """The name of a file."""
+    return path.rpartition("/")[2]
 
 
 def _nfc(text: str) -> str:

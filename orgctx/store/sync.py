@@ -6,31 +6,34 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from ..config import ignorer
-from ..core.entry import entry, skeleton
+from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
-from ..core.outline import outline
+from ..core.outline import outline, problems
 from ..core.privacy import conceal
 from ..errors import NotFound, OrgctxError
 from . import files
-from .counts import Settings, add_counts
+from .counts import Counting, Settings, texts_shown
 
 SETTLED_NS = 2_000_000_000
 """A file that changed so shortly before it was read may change again in the same clock tick."""
-BATCH = 200
-CHUNK = 500
+BATCH_BYTES = 4_000_000
+"""What is read within a transaction. Larger ones are faster; if killed, they lose more time."""
+SLICE_CHARS = 250_000
+"""What is held in memory until it is written."""
+SLICE_NODES = 1000
 
-_LINK = re.compile(r"\[\[id:([^\[\]:]+(?::(?!:)[^\[\]:]*)*)(?:::[^\[\]]*)?\][\[\]]")
 _SPACELESS = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff])"
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
 Progress = Callable[[int, int], None]
@@ -38,53 +41,78 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Report:
-    """What a sync did: files read, unchanged, removed, and what was wrong."""
+    """What a sync did: files read, unchanged, removed, and what was wrong; none that is private.
+
+    is_changed: whether any file is known otherwise than before, or no longer; private ones too.
+    """
 
     read: int = 0
     unchanged: int = 0
     removed: int = 0
+    is_changed: bool = False
     problems: list[Problem] = field(default_factory=list)
-    hides_what_was_known: bool = False
 
 
 def sync(
     connection: sqlite3.Connection,
     folder: Path,
     settings: Settings,
-    count: Callable[[str], int],
     is_full: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Bring one root up to date. Whoever is killed on the way has lost nothing but time.
 
-    folder: the root, a real folder. count: in `settings.encoding`; called only for what is read.
+    folder: the root, a real folder. Only if there is something to read a tokenizer is loaded.
     is_full: read every file again. progress: (files done, files to read) after each.
     Returns: Report.
     Raises: sqlite3.Error if the store cannot be written.
     """
-    report = Report()
-    root = _root(connection, folder, settings, is_full)
+    report, seen = Report(), _data_version(connection)
+    root = _root(connection, folder, settings)
     known = _known(connection, root)
-    changed = list(_changed(folder, settings, known, report))
-    gone = [row.id for row in known.values()]
+    changed = list(_changed(folder, settings, known, is_full, report))
+    passed_over = list(report.problems)
     with ThreadPoolExecutor(1) as pool:
-        for at in range(0, len(changed), BATCH):
-            with _transaction(connection):
-                writer = _Writer(connection, root, settings, count, pool)
-                for done, (path, row) in enumerate(changed[at : at + BATCH], at + 1):
-                    _read(writer, folder, path, row, report)
-                    if progress:
-                        progress(done, len(changed))
-                writer.flush()
-    if gone:
-        with _transaction(connection):
-            for id_ in gone:
-                forget(connection, id_)
-    report.removed = len(gone)
-    if report.hides_what_was_known:
-        _purge(connection)
-    _note_problems(connection, root, report.problems)
+        writer = _Writer(connection, root, settings, pool, seen, is_full)
+        _read_all(writer, folder, changed, report, progress)
+    _forget_all(writer, known, report)
+    _purge(connection, root)
+    _note_passed_over(connection, root, passed_over)
     return report
+
+
+def _read_all(
+    writer: _Writer,
+    folder: Path,
+    changed: list[tuple[str, _Row | None]],
+    report: Report,
+    progress: Progress | None,
+) -> None:
+    numbered, done = enumerate(changed, 1), 0
+    while done < len(changed):
+        size = 0
+        with writer.batch():
+            for done, (path, row) in numbered:  # the next batch goes on where this one stops
+                size += _read(writer, folder, path, row, report)
+                if progress:
+                    progress(done, len(changed))
+                if size >= BATCH_BYTES:
+                    break
+
+
+def _forget_all(writer: _Writer, gone: dict[str, _Row], report: Report) -> None:
+    """Forget the files that were not found, unless somebody else has found them since."""
+    if gone:
+        with writer.batch():
+            for path, row in gone.items():
+                if writer.current(path, row) == row:
+                    _forget(writer, row, report)
+
+
+def _forget(writer: _Writer, row: _Row, report: Report) -> None:
+    writer.forget(row)
+    report.removed += not row.is_private
+    report.is_changed = True
 
 
 @contextmanager
@@ -100,10 +128,9 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def forget(connection: sqlite3.Connection, file: int) -> None:
-    """Delete a file's row and all that depends on it."""
-    _forget_words(connection, "file = ?", file)
-    connection.execute("DELETE FROM file WHERE id = ?", (file,))
+def _data_version(connection: sqlite3.Connection) -> int:
+    """A number that changes when somebody else writes to the store."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,38 +141,48 @@ class _Row:
     signature: tuple[int, int, int, int]
     is_settled: bool
     hash: bytes
+    is_private: bool
 
 
-def _root(connection: sqlite3.Connection, folder: Path, settings: Settings, is_full: bool) -> int:
-    """The root's row; a new one without files if it was synced otherwise, or is to be read anew."""
-    found = connection.execute(
-        "SELECT id, settings FROM root WHERE folder = ?", (str(folder),)
-    ).fetchone()
-    if found and found[1] == str(settings) and not is_full:
-        return int(found[0])
+def _root(connection: sqlite3.Connection, folder: Path, settings: Settings) -> int:
+    """The root's row; if it was synced with other settings, without its files."""
+    query = "SELECT id FROM root WHERE folder = ? AND settings = ?"
+    key = (str(folder), str(settings))
+    if row := connection.execute(query, key).fetchone():
+        return int(row[0])
     with _transaction(connection):
-        if found:
-            _forget_words(connection, "file IN (SELECT id FROM file WHERE root = ?)", found[0])
-            connection.execute("DELETE FROM root WHERE id = ?", (found[0],))
-        row = connection.execute(
-            "INSERT INTO root (folder, settings) VALUES (?, ?)", (str(folder), str(settings))
-        )
-    return int(row.lastrowid or 0)
+        if not connection.execute(query, key).fetchone():  # nobody else has made it just now
+            _make_root(connection, *key)
+        return int(connection.execute(query, key).fetchone()[0])
 
 
-def _known(connection: sqlite3.Connection, root: int) -> dict[str, _Row]:
+def _make_root(connection: sqlite3.Connection, folder: str, settings: str) -> None:
+    """Make a root's row, without files; what there was by other settings leaves traces."""
+    files = "SELECT file.id FROM file JOIN root ON root.id = file.root WHERE folder = ?"
+    _forget_words(connection, f"file IN ({files})", folder)
+    connection.execute(f"DELETE FROM file WHERE id IN ({files})", (folder,))
+    connection.execute(
+        "INSERT INTO root (folder, settings, has_traces) VALUES (?, ?, 0)"
+        " ON CONFLICT (folder) DO UPDATE SET settings = excluded.settings, has_traces = 1",
+        (folder, settings),
+    )
+
+
+def _known(connection: sqlite3.Connection, root: int, path: str | None = None) -> dict[str, _Row]:
+    """What is known of a root's files, or of one."""
     rows = connection.execute(
-        "SELECT path, id, size, mtime, ctime, inode, is_settled, hash FROM file WHERE root = ?",
-        (root,),
+        "SELECT path, id, size, mtime, ctime, inode, is_settled, hash, is_private FROM file"
+        " WHERE root = ?" + (" AND path = ?" if path is not None else ""),
+        (root,) if path is None else (root, os.fsencode(path)),
     )
     return {
-        os.fsdecode(path): _Row(id_, (a, b, c, d), bool(e), f)
-        for path, id_, a, b, c, d, e, f in rows
+        os.fsdecode(path): _Row(id_, (a, b, c, d), bool(e), f, bool(g))
+        for path, id_, a, b, c, d, e, f, g in rows
     }
 
 
 def _changed(
-    folder: Path, settings: Settings, known: dict[str, _Row], report: Report
+    folder: Path, settings: Settings, known: dict[str, _Row], is_full: bool, report: Report
 ) -> Iterator[tuple[str, _Row | None]]:
     """The notes that have to be read; those that are still there are taken out of `known`."""
     start = len(str(folder).rstrip(os.sep)) + 1
@@ -155,171 +192,235 @@ def _changed(
             report.problems.append(Problem(found.path[start:], 0, found.what, found.hint))
             continue
         path = found.path[start:]
-        row = known.pop(path, None)
-        if row and row.is_settled and row.signature == _signature(found.stat()):
-            report.unchanged += 1
+        row = known.get(path)
+        try:
+            is_same = row is not None and not is_full and _is_same(row, found)
+        except OSError:  # it has vanished since it was listed
+            continue
+        known.pop(path, None)
+        if row and is_same:
+            report.unchanged += not row.is_private
         else:
             yield path, row
+
+
+def _is_same(row: _Row, found: os.DirEntry[str]) -> bool:
+    """Whether a file is surely what it was when it was read. Raises: OSError."""
+    return row.is_settled and row.signature == _signature(found.stat())
 
 
 def _signature(stat: os.stat_result) -> tuple[int, int, int, int]:
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
-def _read(writer: _Writer, folder: Path, path: str, row: _Row | None, report: Report) -> None:
-    place = folder / path
-    now = time.time_ns()
+def _read(writer: _Writer, folder: Path, path: str, known: _Row | None, report: Report) -> int:
+    """Bring what is known of one file up to date. Returns: how many bytes were read."""
+    row, state = writer.current(path, known), _State()
     try:
-        signature = _signature(os.stat(place, follow_symlinks=False))
-        data = files.read(place, path)
-        is_settled = max(signature[1], signature[2]) < now - SETTLED_NS
-        digest = blake2b(data, digest_size=16).digest()
-        if row and row.hash == digest:
-            writer.touch(row.id, signature, is_settled)
-            report.unchanged += 1
-            return
+        data, state = _state(folder / path, path)
+        if row and row.hash == state.hash and not writer.is_full:
+            writer.touch(row.id, state)
+            report.unchanged += not row.is_private
+            return len(data)
         text, encoding = files.decode(data, path)
+        del data  # it may be large
     except (OSError, NotFound):
-        writer.forget(row)
-        return
+        if row:
+            _forget(writer, row, report)
     except OrgctxError as error:
+        problem = Problem(path, 0, error.message.removeprefix(f"{path}: "), error.hint)
+        report.problems.append(problem)
         writer.forget(row)
-        writer.add_file(path, signature)
-        what = error.message.removeprefix(f"{path}: ")
-        report.problems.append(Problem(path, 0, what, error.hint))
-        return
-    tree = outline(text, path, encoding, writer.settings.inlinetask_min_level)
-    concealed = conceal(tree, writer.settings.config.private_tags)
-    writer.forget(row)
-    writer.add(concealed, signature, is_settled, digest)
-    report.read += 1
-    report.hides_what_was_known |= row is not None and concealed is not tree
+        writer.add_unreadable(path, problem)
+    else:
+        tree = outline(text, path, encoding, writer.settings.inlinetask_min_level)
+        writer.forget(row)
+        report.read += writer.add(tree, state)
+        report.is_changed = True
+    return state.signature[0]
+
+
+def _state(place: Path, path: str) -> tuple[bytes, _State]:
+    """Read a file. Raises: OSError, NotFound, Unreadable."""
+    now = time.time_ns()
+    signature = _signature(os.stat(place, follow_symlinks=False))
+    data = files.read(place, path)
+    is_settled = max(signature[1:3]) < now - SETTLED_NS
+    return data, _State(signature, is_settled, blake2b(data, digest_size=16).digest())
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A file as it was when it was read."""
+
+    signature: tuple[int, int, int, int] = (0, 0, 0, 0)
+    is_settled: bool = False
+    hash: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows to be written, by table; one table's come before those that refer to them."""
+
+    node: list[tuple[object, ...]] = field(default_factory=list)
+    node_id: list[tuple[str, int]] = field(default_factory=list)
+    link: list[tuple[int, str]] = field(default_factory=list)
+    words: list[tuple[int, str, str]] = field(default_factory=list)
+    file_problem: list[tuple[int, int, str, str]] = field(default_factory=list)
+
+
+_COLUMNS = {"words": "(rowid, title, body)"}
 
 
 class _Writer:
-    """Rows of one root, written within a transaction that somebody else opens and ends."""
+    """Rows of one root, written in transactions of limited size."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         root: int,
         settings: Settings,
-        count: Callable[[str], int],
         pool: Executor,
+        seen: int,
+        is_full: bool,
     ) -> None:
-        self.run, self.run_many = connection.execute, connection.executemany
-        self.connection, self.root, self.settings, self.count = connection, root, settings, count
-        self._pool = pool
-        self._nodes: list[tuple[object, ...]] = []
-        self._ids: list[tuple[str, int]] = []
-        self._links: list[tuple[int, str]] = []
-        self._words: list[tuple[int, str, str]] = []
-        self._texts: list[str] = []
-        self._counted: list[tuple[list[str], Future[list[int]]]] = []
-        self._next = int(self.run("SELECT coalesce(max(id), 0) + 1 FROM node").fetchone()[0])
+        """seen: the store's data version before what is known was looked up."""
+        self.connection, self.root, self.settings = connection, root, settings
+        self.is_full, self._counting = is_full, Counting(settings.encoding, pool)
+        self._seen, self._is_alone = seen, True
+        self._is_first = not self._one("SELECT EXISTS (SELECT 1 FROM file)")
+        self._rows = _Rows()
+        self._next = self._waiting = 0
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """A transaction; what was added is in it when it ends."""
+        with _transaction(self.connection):
+            self._begin()
+            yield
+            self._counting.start()
+            self._write()
+            self._counting.write(self.connection)
+
+    def _begin(self) -> None:
+        """See how things stand. Raises: sqlite3.Error if the root is no longer what it was."""
+        if self._seen != _data_version(self.connection):
+            self._is_alone = False
+            query = "SELECT settings FROM root WHERE id = ?"
+            if self._one(query, self.root) != str(self.settings):
+                raise sqlite3.OperationalError("the root was synced with other settings meanwhile")
+        self._next = self._one("SELECT coalesce(max(id), 0) + 1 FROM node")
+
+    def _one(self, query: str, *values: int) -> Any:
+        row = self.connection.execute(query, values).fetchone()
+        return row[0] if row else None
+
+    def current(self, path: str, row: _Row | None) -> _Row | None:
+        """A file's row as it is now, even if somebody else has written since it was looked up."""
+        return row if self._is_alone else _known(self.connection, self.root, path).get(path)
 
     def forget(self, row: _Row | None) -> None:
+        """Delete a file's row and all that depends on it."""
         if row:
-            forget(self.connection, row.id)
+            _forget_words(self.connection, "file = ?", row.id)
+            self.connection.execute("DELETE FROM file WHERE id = ?", (row.id,))
 
-    def touch(self, id_: int, signature: tuple[int, int, int, int], is_settled: bool) -> None:
-        self.run(
+    def touch(self, id_: int, state: _State) -> None:
+        """Note that a file holds what it held."""
+        self.connection.execute(
             "UPDATE file SET size = ?, mtime = ?, ctime = ?, inode = ?, is_settled = ?"
             " WHERE id = ?",
-            (*signature, is_settled, id_),
+            (*state.signature, state.is_settled, id_),
         )
 
-    def add(
-        self, tree: Tree, signature: tuple[int, int, int, int], is_settled: bool, digest: bytes
-    ) -> None:
-        nodes = list(tree.nodes)
-        file, first = self.add_file(tree.path, signature, is_settled, digest, nodes), self._next
-        self._next += len(nodes)
-        numbered = [(first + node.index, node) for node in nodes]
-        self._nodes += [
-            (id_, file, n.index, n.first_line, n.level, n.parent_index, n.title, n.todo,
-             " ".join(n.tags), n.custom_id)
-            for id_, n in numbered
-        ]  # fmt: skip
-        self._ids += [(each, id_) for id_, node in numbered for each in {*node.ids}]
-        self._links += [(id_, each) for id_, n in numbered for each in {*_LINK.findall(n.text)}]
-        self._words += [(id_, _words(node.title), _words(node.text)) for id_, node in numbered]
-        self._texts += _counted_texts(nodes)
-        if len(self._texts) >= CHUNK:
-            self._count()
+    def add(self, tree: Tree, state: _State) -> bool:
+        """Add a file with its nodes. Returns: whether there are any, or all of it is private."""
+        shown = conceal(tree, self.settings.config.private_tags)
+        if shown is not tree and not self._is_first:  # it may have been known before, anywhere
+            self.connection.execute("UPDATE root SET has_traces = 1 WHERE id = ?", (self.root,))
+        nodes = shown.nodes
+        if not nodes:
+            self._add_file(tree.path, state, 0, "", is_private=True)
+            return False
+        file = self._add_file(tree.path, state, len(nodes) - 1, nodes[0].title)
+        found = ((file, each.line, each.what, each.hint) for each in problems(shown))
+        self._rows.file_problem.extend(found)
+        for at in range(0, len(nodes), SLICE_NODES):
+            self._add_nodes(file, shown, nodes[at : at + SLICE_NODES])
+            if self._waiting >= SLICE_CHARS:
+                self._write()
+        return True
 
-    def _count(self) -> None:
-        """Have the tokenizer, which needs no lock of Python's, count while rows are made."""
-        texts = list(dict.fromkeys(self._texts))
-        counts = self._pool.submit(lambda: list(map(self.count, texts)))
-        self._counted.append((texts, counts))
-        self._texts = []
+    def add_unreadable(self, path: str, problem: Problem) -> None:
+        """Add a file that could not be read; it has no nodes and is tried again each time."""
+        file = self._add_file(path, _State(), 0, "")
+        self._rows.file_problem.append((file, 0, problem.what, problem.hint))
 
-    def flush(self) -> None:
-        """Write the rows that were added."""
-        self._count()
-        self.run_many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._nodes)
-        self.run_many("INSERT INTO node_id VALUES (?, ?)", self._ids)
-        self.run_many("INSERT INTO link VALUES (?, ?)", self._links)
-        self.run_many("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", self._words)
-        for texts, counts in self._counted:
-            add_counts(self.connection, self.settings.encoding, texts, counts.result())
-
-    def add_file(
-        self,
-        path: str,
-        signature: tuple[int, int, int, int],
-        is_settled: bool = False,
-        digest: bytes = b"",
-        nodes: Sequence[Node] | None = None,
+    def _add_file(
+        self, path: str, state: _State, headlines: int, title: str, is_private: bool = False
     ) -> int:
-        """A file's row; one that cannot be read has no nodes and is tried again each time.
-
-        path: kept as the file system has it, which need not be text. nodes: empty if all of the
-            file is private.
-        """
-        row = self.run(
+        """path: kept as the file system has it, which need not be text."""
+        row = self.connection.execute(
             "INSERT INTO file (root, path, size, mtime, ctime, inode, is_settled, hash, headlines,"
             " title, is_private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self.root, os.fsencode(path), *signature, is_settled, digest,
-             max(len(nodes or ()) - 1, 0), nodes[0].title if nodes else "", nodes == []),
+            (self.root, os.fsencode(path), *state.signature, state.is_settled, state.hash,
+             headlines, title, is_private),
         )  # fmt: skip
         return int(row.lastrowid or 0)
 
+    def _add_nodes(self, file: int, tree: Tree, nodes: list[Node]) -> None:
+        rows, todos, is_plain = self._rows, tree.todos, "\r" not in tree.text
+        texts = [node.text for node in nodes]
+        numbered = list(zip(range(self._next, self._next + len(nodes)), nodes, texts, strict=True))
+        self._next += len(nodes)
+        self._waiting += sum(map(len, texts))
+        rows.node.extend(
+            (id_, file, n.index, n.first_line, n.level, n.parent_index, n.title, n.todo,
+             n.todo in todos, " ".join(n.tags), n.custom_id)
+            for id_, n, _ in numbered
+        )  # fmt: skip
+        rows.node_id.extend((each, id_) for id_, node, _ in numbered for each in {*node.ids})
+        linking = ((id_, text) for id_, _, text in numbered if "id:" in text)
+        rows.link.extend((id_, each) for id_, text in linking for each in linked_ids(text))
+        rows.words.extend((id_, _words(node.title), _words(text)) for id_, node, text in numbered)
+        counted = (texts_shown(node, text, is_plain) for _, node, text in numbered)
+        self._counting.add([text for pair in counted for text in pair])
 
-def _counted_texts(nodes: list[Node]) -> list[str]:
-    """What views show most: each entry whole, and its skeleton."""
-    texts: list[str] = []
-    for node in nodes:
-        if node.level:
-            texts += ["".join(node.lines), skeleton(node, str).pieces[0].text]
-        else:
-            pieces = entry(node, str).pieces
-            texts += ["".join(p.text for p in pieces), "".join(p.reduced for p in pieces)]
-    return texts
+    def _write(self) -> None:
+        """Write the rows that wait for it."""
+        for table in fields(_Rows):
+            if rows := getattr(self._rows, table.name):
+                marks = ", ".join("?" * len(rows[0]))
+                into = f"{table.name} {_COLUMNS.get(table.name, '')}"
+                self.connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
+                rows.clear()
+        self._waiting = 0
 
 
 def _words(text: str) -> str:
     """Text as it is searched: scripts without spaces get them, and no NUL ends it early."""
     if not text.isascii():
-        text = _SPACELESS.sub(lambda match: f" {match[0]} ", text)
+        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text)
     return text.replace("\0", " ")
 
 
-def _forget_words(connection: sqlite3.Connection, where: str, value: int) -> None:
+def _forget_words(connection: sqlite3.Connection, where: str, value: int | str) -> None:
     connection.execute(
         f"DELETE FROM words WHERE rowid IN (SELECT id FROM node WHERE {where})", (value,)
     )
 
 
-def _purge(connection: sqlite3.Connection) -> None:
-    """Have no trace of deleted rows left: not in the index of words, not in the log."""
-    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+def _purge(connection: sqlite3.Connection, root: int) -> None:
+    """Have no trace left of rows that had to go: not in the index of words, not in the log."""
+    row = connection.execute("SELECT has_traces FROM root WHERE id = ?", (root,)).fetchone()
+    if row and row[0]:
+        connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        connection.execute("UPDATE root SET has_traces = ? WHERE id = ?", (busy, root))
 
 
-def _note_problems(connection: sqlite3.Connection, root: int, found: list[Problem]) -> None:
-    """Keep what is wrong with files that are no rows; what is wrong in notes is seen in them."""
+def _note_passed_over(connection: sqlite3.Connection, root: int, found: list[Problem]) -> None:
+    """Keep what is wrong with what is no note, and so has no row."""
     rows = [(root, os.fsencode(each.path), each.line, each.what, each.hint) for each in found]
     known = "SELECT root, path, line, what, hint FROM problem WHERE root = ?"
     if connection.execute(known, (root,)).fetchall() == rows:

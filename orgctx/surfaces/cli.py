@@ -19,6 +19,10 @@ BUG = 70
 COMMANDS = {
     "focus": "seeing",
     "overview": "seeing",
+    "ls": "seeing",
+    "grep": "finding",
+    "read": "finding",
+    "cite": "finding",
     "outline": "keeping",
     "sync": "keeping",
     "status": "keeping",

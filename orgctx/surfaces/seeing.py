@@ -11,9 +11,23 @@ from ..core.lens import BACKGROUND
 from ..core.model import View
 from ..store.store import Store
 from ..views import focus as focusing
+from ..views import listing
 from ..views.view import to_data
 from . import output
-from .options import Whole, choice, limit_of, option, store_for, tell_fault, view_options
+from .options import (
+    Whole,
+    choice,
+    inlinetasks,
+    json_option,
+    limit_of,
+    no_sync_option,
+    open_roots,
+    option,
+    roots_option,
+    store_for,
+    tell_fault,
+    view_options,
+)
 
 
 @click.command()
@@ -52,6 +66,45 @@ def overview(addresses: Sequence[str], **options: Any) -> None:
 
     store, addresses = store_for(addresses, options)
     _show(store, survey(store, addresses, limit_of(store, options)), options)
+
+
+@click.command()
+@click.argument("path", required=False, default="")
+@option(
+    "--limit",
+    "lines",
+    type=Whole(1),
+    default=listing.LINES,
+    metavar="N",
+    help="Lines of one kind, at most.",
+)
+@choice("--kind", listing.KINDS, "List folders or files alone.")
+@option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
+@roots_option
+@no_sync_option
+@json_option
+@inlinetasks
+def ls(
+    path: str,
+    lines: int,
+    kind: str,
+    after: str,
+    budget: int | None,
+    roots: Sequence[str],
+    no_sync: bool,
+    as_json: bool,
+    inlinetask_min_level: int | None,
+) -> None:
+    """List what is one level below PATH: a root, a folder, a file, or a headline.
+
+    Without PATH: the roots. Each line begins with what to list or to focus on next.
+    """
+    store = open_roots(roots, inlinetask_min_level, no_sync)
+    limit = limit_of(store, {"budget": budget, "unit": "tokens", "encoding": None, "ids": "full"})
+    found = listing.ls(store, path, limit, lines, kind, after)
+    output.write(output.to_json(listing.to_data(found)) if as_json else found.text)
+    tell_fault(store)
 
 
 def _show(store: Store, view: View, options: dict[str, Any]) -> None:

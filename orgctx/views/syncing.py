@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.model import Problem
@@ -20,7 +19,7 @@ def to_data(report: Report) -> dict[str, Any]:
         "read": report.read,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "problems": [asdict(each) for each in report.problems],
+        "problems": [each._asdict() for each in report.problems],
     }
 
 
@@ -35,26 +34,42 @@ def status(store: Store) -> dict[str, Any]:
 
     Counts are of what may be shown: private notes are in none of them.
     """
-    trees = list(store.trees())
-    ids = store.ids()
-    found = list(ids)
+    problems = store.problems()
     place = store.database if isinstance(store, IndexedStore) else None
+    counts = _known(store) if isinstance(store, IndexedStore) and not store.fault else _read(store)
     return {
-        "roots": [
-            {"name": root.name, "folder": str(root.folder), **_counts(store, root.name, trees)}
-            for root in store.roots
-        ],
-        "ids": len(found),
-        "duplicates": sum(ids.count(each) > 1 for each in found),
-        "problems": [asdict(each) for each in store.problems()],
+        **counts,
+        "problems": [each._asdict() for each in problems],
         "store": str(place) if place else None,
         "store_bytes": place.stat().st_size if place and place.exists() else 0,
     }
 
 
-def _counts(store: Store, name: str, trees: list[Any]) -> dict[str, int]:
-    here = [tree for tree in trees if store.root_name(tree.path) == name]
-    return {"files": len(here), "headlines": sum(len(tree.nodes) - 1 for tree in here)}
+def _known(store: IndexedStore) -> dict[str, Any]:
+    """The counts as the database has them."""
+    ids, duplicates = store.id_totals()
+    return {"roots": _roots(store, store.sizes()), "ids": ids, "duplicates": duplicates}
+
+
+def _read(store: Store) -> dict[str, Any]:
+    """The counts, from the notes themselves."""
+    sizes: dict[str | None, tuple[int, int]] = {}
+    for tree in store.trees():
+        files, headlines = sizes.get(name := store.root_name(tree.path), (0, 0))
+        sizes[name] = files + 1, headlines + len(tree.nodes) - 1
+    ids = store.ids()
+    found = list(ids)
+    duplicates = sum(ids.count(each) > 1 for each in found)
+    return {"roots": _roots(store, sizes), "ids": len(found), "duplicates": duplicates}
+
+
+def _roots(store: Store, sizes: Mapping[Any, tuple[int, int]]) -> list[dict[str, Any]]:
+    """Each root with its files and headlines."""
+    rows = ((root, *sizes.get(root.name, (0, 0))) for root in store.roots)
+    return [
+        {"name": root.name, "folder": str(root.folder), "files": files, "headlines": headlines}
+        for root, files, headlines in rows
+    ]
 
 
 def status_text(data: dict[str, Any]) -> str:

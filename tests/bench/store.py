@@ -1,16 +1,18 @@
-"""The store, measured as ratios of one run on one machine.
+"""The store, measured as ratios of one run on one machine, and in megabytes.
 
 usage: python tests/bench/store.py [FOLDER]
 
 FOLDER: notes for the first row; by default those that ORGCTX_CORPORA names, else made ones. The
 other rows are of memexes made by memex.py. Each figure is printed with what it should not exceed.
+What is compared takes turns, and of each the fastest time counts. org-workspace, to which one row
+compares, has to be installed beside orgctx (pip install org-workspace).
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -25,62 +27,100 @@ import memex
 
 from orgctx.config import Config
 from orgctx.store.counts import Settings
-from orgctx.store.database import connect
+from orgctx.store.database import connect, remove
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.sync import sync
-from orgctx.tokens import counter
-from orgctx.views.focus import focus
+from orgctx.surfaces.api import Memex
+from orgctx.tokens import counter, get_encoding
+from orgctx.views.syncing import status
 
-SMALL, LARGE = 1_000, 10_000
+SMALL, LARGE, HUGE = 1_000, 10_000, 20_000
+"""How many files; of 5 headlines each, so that the most are 100,000 headlines."""
 SETTINGS = Settings(Config(), "o200k_base")
+PEAK = """\
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+"""A process says what its only child needed; that of a large one would count its parent too."""
+THEIRS = """\
+import sys
+from pathlib import Path
+from org_workspace import OrgWorkspace
+folders = sorted(place for place in Path(sys.argv[1]).iterdir() if place.is_dir())
+print(len(OrgWorkspace(roots=folders).files()))
+"""
+"""org-workspace looks for notes in a folder, but not in the folders in it."""
 
 
 def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
-        for files in (SMALL, LARGE):
+        for files in (SMALL, LARGE, HUGE):
             memex.make(place / str(files), files)
         given = arguments[0] if arguments else os.environ.get("ORGCTX_CORPORA")
         first_sync(Path(given) if given else place / str(SMALL), place / "first")
+        first_sync_of_theirs(place / str(LARGE), place)
         later_syncs(place / str(LARGE), place / "later")
         looking_up(place)
-        whole_process(place / str(LARGE), place)
+        whole_process(place / str(LARGE), place / "whole")
+        memory(place / str(HUGE), place / "memory")
 
 
-def report(what: str, ratio: float, at_most: float) -> None:
-    print(f"{what:62} {ratio:6.2f} x   (at most {at_most} x)")
+def report(what: str, figure: float, at_most: float, unit: str = "x") -> None:
+    print(f"{what:66} {figure:7.2f} {unit:2} (at most {at_most:g} {unit})", flush=True)
 
 
 def first_sync(folder: Path, cache: Path) -> None:
-    count = counter()
+    """The floor is what tiktoken takes, even if toktok is installed and the sync counts by it."""
+    encoding, count, floor, ours = get_encoding(SETTINGS.encoding), counter(), [], []
     count("load the tokenizer")
-    floor = seconds(lambda: reads_and_counts(folder, count))
-    connection = connect(cache / "memex.sqlite")
-    ours = seconds(lambda: sync(connection, folder.resolve(), SETTINGS, count))
-    report("first sync, of reading and counting everything", ours / floor, 2.0)
+    for _ in range(4):
+        floor.append(seconds(lambda: reads_and_counts(folder, encoding.encode_ordinary)))
+        ours.append(seconds(lambda: sync_anew(folder, cache / "memex.sqlite")))
+    report("first sync, of reading and counting everything", min(ours) / min(floor), 2.0)
 
 
-def reads_and_counts(folder: Path, count: Callable[[str], int]) -> None:
+def sync_anew(folder: Path, database: Path) -> None:
+    remove(database)
+    connection = connect(database)
+    sync(connection, folder.resolve(), SETTINGS)
+    connection.close()
+
+
+def reads_and_counts(folder: Path, encode: Callable[[str], list[int]]) -> None:
     for path in folder.rglob("*.org"):
         text = path.read_bytes().decode("utf-8", "replace")
         list(re.finditer(r"^\*+ ", text, re.MULTILINE))
-        count(text)
+        len(encode(text))
+
+
+def first_sync_of_theirs(folder: Path, cache: Path) -> None:
+    what = f"first sync of {LARGE} files, a process, of org-workspace loading them"
+    if importlib.util.find_spec("org_workspace") is None:
+        print(f"{what}: left out, org-workspace is not installed here")
+        return
+    theirs = seconds(lambda: run([sys.executable, "-c", THEIRS, str(folder)], cache))
+    caches = (cache / name for name in ("one", "two", "three"))
+    ours = min(seconds(partial(run, orgctx("sync", folder), each)) for each in caches)
+    report(what, ours / theirs, 0.2)
 
 
 def later_syncs(folder: Path, cache: Path) -> None:
     connection, count = connect(cache / "memex.sqlite"), counter()
+    count("load the tokenizer")
     folder = folder.resolve()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    sync(connection, folder, SETTINGS, count)
+    sync(connection, folder, SETTINGS)
     settle(folder)
-    sync(connection, folder, SETTINGS, count)
+    sync(connection, folder, SETTINGS)
     bare = min(seconds(lambda: stats(str(folder))) for _ in range(5))
-    nothing = min(seconds(lambda: sync(connection, folder, SETTINGS, count)) for _ in range(5))
+    nothing = min(seconds(lambda: sync(connection, folder, SETTINGS)) for _ in range(5))
     report(f"sync of {LARGE} files, none changed, of scandir and stat", nothing / bare, 3.0)
-    edited = min(one_edit(connection, folder, count, n) for n in range(5))
+    edited = min(one_edit(connection, folder, n) for n in range(5))
     report("sync after one edit, of the row above", edited / nothing, 1.2)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"peak memory after that sync: {peak / 1000:.0f} MB, {before / 1000:.0f} MB before it")
+    store = IndexedStore([folder], cache / "memex.sqlite")
+    known = min(seconds(lambda: status(store)) for _ in range(5))
+    report("status of them, of the sync in it that reads nothing", known / nothing, 3.0)
 
 
 def settle(folder: Path) -> None:
@@ -97,12 +137,10 @@ def stats(folder: str) -> None:
             stats(entry.path)
 
 
-def one_edit(
-    connection: Connection, folder: Path, count: Callable[[str], int], number: int
-) -> float:
+def one_edit(connection: Connection, folder: Path, number: int) -> float:
     place = folder / "area-050" / "note-005000.org"
     place.write_text(place.read_text(encoding="utf-8") + f"edit {number}\n", encoding="utf-8")
-    return seconds(lambda: sync(connection, folder, SETTINGS, count))
+    return seconds(lambda: sync(connection, folder, SETTINGS))
 
 
 def looking_up(place: Path) -> None:
@@ -110,28 +148,44 @@ def looking_up(place: Path) -> None:
     for files in (SMALL, LARGE):
         store = IndexedStore([place / str(files)], place / f"look-{files}" / "memex.sqlite")
         addresses = (f"id:{memex.id_of(number * files // 50, 0)}" for number in range(50))
-        times = [seconds(partial(focus, store, address)) for address in addresses]
+        times = [seconds(partial(Memex(store).focus, address)) for address in addresses]
         medians[files] = statistics.median(times)
     report(f"focus by ID, {LARGE} of {SMALL} files", medians[LARGE] / medians[SMALL], 1.3)
 
 
 def whole_process(folder: Path, cache: Path) -> None:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    call = [sys.executable, "-m", "orgctx", "focus", memex.id_of(5000, 0), "--root", str(folder)]
-    subprocess.run([sys.executable, "-m", "orgctx", "sync", str(folder)], env=environment,
-                   stdout=subprocess.DEVNULL, check=True)  # fmt: skip
+    call = orgctx("focus", memex.id_of(5000, 0), "--root", folder)
+    run(orgctx("sync", folder), cache)
     bare = [sys.executable, "-c", "import click, sqlite3"]
-    ours, theirs = process(call, environment), process(bare, environment)
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(11):
+        times[0].append(seconds(lambda: run(call, cache)))
+        times[1].append(seconds(lambda: run(bare, cache)))
+    ours, theirs = map(statistics.median, times)
     report("orgctx focus ID, a process, of importing click and sqlite3", ours / theirs, 2.5)
 
 
-def process(call: list[str], environment: dict[str, str]) -> float:
-    """The median of some runs."""
+def memory(folder: Path, cache: Path) -> None:
+    first = peak_megabytes(orgctx("sync", folder), cache)
+    report("memory of the first sync of 100000 headlines", first, 250, "MB")
+    call = orgctx("focus", memex.id_of(5000, 0), "--root", folder)
+    report("memory of orgctx focus ID then", peak_megabytes(call, cache), 60, "MB")
 
-    def run() -> None:
-        subprocess.run(call, env=environment, stdout=subprocess.DEVNULL, check=True)
 
-    return statistics.median(seconds(run) for _ in range(11))
+def peak_megabytes(call: list[str], cache: Path) -> float:
+    """The most that a process had in memory at once."""
+    size = int(run([sys.executable, "-c", PEAK, *call], cache))
+    return size / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def orgctx(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "orgctx", *map(str, arguments)]
+
+
+def run(call: list[str], cache: Path) -> bytes:
+    """Run a process that has its store in `cache`. Returns: what it printed."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True).stdout
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -1,0 +1,238 @@
+"""One level of the memex at a time: roots, folders, files, headlines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from shlex import quote
+from typing import Any, NamedTuple
+
+from ..core.model import Node
+from ..errors import NotFound
+from ..store.address import Names, resolve
+from ..store.store import File, Folder, Store, name_of
+from ..tokens import DEFAULT_ENCODING
+from .page import fit
+from .view import Limit, choose, whole
+
+LINES = 50
+KINDS = ("all", "folder", "file")
+
+_NODE = re.compile(r"\.org(?:_archive)?(?::|\Z)|::|\A(?:id:|#|\[\[)")
+"""What is meant to be a file or a headline."""
+
+
+class Row(NamedTuple):
+    """A line of a listing.
+
+    kind: "root", "folder", "file" or "headline". address: what lists it, or what to focus on.
+    files, headlines: how many it holds at any depth. tokens: of all its text; None where it is not
+        known without reading all of it.
+    """
+
+    kind: str
+    address: str
+    title: str
+    files: int
+    headlines: int
+    tokens: int | None = None
+    summary: str = ""
+    todo: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class Rest(NamedTuple):
+    """What a listing leaves out: of which kind, how many, and the call that goes on."""
+
+    kind: str
+    more: int
+    call: str
+
+
+class Listing(NamedTuple):
+    """One level. path: as it was asked for. rows: folders before files."""
+
+    path: str
+    rows: tuple[Row, ...]
+    rest: tuple[Rest, ...]
+    text: str
+    tokens: int
+
+
+class _Part(NamedTuple):
+    """Rows of one kind. total: how many there are from the first row on."""
+
+    kind: str
+    rows: list[Row]
+    total: int
+
+
+def ls(
+    store: Store,
+    path: str,
+    limit: Limit,
+    lines: int = LINES,
+    kind: str = "all",
+    after: str = "",
+) -> Listing:
+    """List what is one level below `path`.
+
+    path: a root, folder, file or headline, as the listing above it calls it; "" for the roots.
+    lines: the most of one kind, int > 0. kind: "folder" or "file" for these alone.
+    after: an address of the page before; goes on behind it.
+    Returns: Listing; folders and files in path order, headlines in document order. What does not
+        fit is counted, with the call that goes on.
+    Raises: NotFound, which names what is there instead; Ambiguous, BadArgument, BudgetTooSmall.
+    """
+    limit.check()
+    whole("limit", lines, 1)
+    choose("kind", kind, KINDS)
+    store.freshen()
+    parts = [part for part in _parts(store, path, lines, after) if kind in ("all", part.kind)]
+    rows = [row for part in parts for row in part.rows]
+    count = store.counter(limit.unit, limit.encoding)
+
+    def page(shown: int) -> str:
+        rest = _rest(path, parts, rows[:shown], after)
+        return "".join([*map(_line, rows[:shown]), *(_rest_line(each) for each in rest)])
+
+    shown = fit(page, len(rows), limit, count)
+    rest = tuple(_rest(path, parts, rows[:shown], after))
+    text = page(shown)
+    return Listing(path, tuple(rows[:shown]), rest, text, count(text))
+
+
+def _parts(store: Store, path: str, lines: int, after: str) -> list[_Part]:
+    """What is at a path, by kind, from behind `after` on."""
+    if not path:
+        return [_page("root", [_root(store, each) for each in store.tops], lines, after)]
+    folder = _folder(store, path)
+    if folder is not None:
+        folders, more = store.folders_in(folder, lines, after.rstrip("/"))
+        files, others = store.files_in(folder, lines, after)
+        return [
+            _Part("folder", list(map(_of_folder, folders)), more),
+            _Part("file", list(map(_of_file, files)), others),
+        ]
+    return [_headlines(store, _node(store, path), lines, after)]
+
+
+def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
+    place = next((i for i, row in enumerate(rows, 1) if row.address == after), 0)
+    return _Part(kind, rows[place : place + lines], len(rows) - place)
+
+
+def _folder(store: Store, path: str) -> str | None:
+    """The folder that a path means, as addresses call it; None if it is none."""
+    name = path.rstrip("/")
+    if len(store.roots) == 1 and name in (".", store.roots[0].name):
+        return ""
+    inside = name.removeprefix(f"{store.roots[0].name}/") if len(store.roots) == 1 else name
+    return next((each for each in (name, inside) if each and store.folder(each)), None)
+
+
+def _node(store: Store, path: str) -> Node:
+    """The node that a path means. Raises: NotFound, with what is there instead."""
+    inside = path.removeprefix(f"{store.roots[0].name}/") if len(store.roots) == 1 else path
+    try:
+        return resolve(store, path)
+    except NotFound as error:
+        if inside != path:
+            return _node(store, inside)
+        if _NODE.search(path):
+            raise
+        raise _no_folder(store, path) from error
+
+
+def _no_folder(store: Store, path: str) -> NotFound:
+    """A refusal that says what there is: the roots, or the folders where the path still leads."""
+    above = path.rstrip("/").rpartition("/")[0]
+    while above and _folder(store, above) is None:
+        above = above.rpartition("/")[0]
+    roots = f"the roots are: {', '.join(root.name for root in store.roots)}"
+    if not above:
+        return NotFound(f"{path}: no such root", roots, path)
+    names = [each.path + "/" for each in store.folders_in(_folder(store, above) or "", LINES)[0]]
+    there = (
+        f"the folders in {above}/ are: {', '.join(names)}" if names else f"{above}/ has no folder"
+    )
+    return NotFound(f"{path}: no such folder", there, path)
+
+
+def _root(store: Store, top: str) -> Row:
+    found = store.folder(top) or Folder(top, 0, 0, "")
+    name = top or store.roots[0].name
+    return Row("root", name, name, found.files, found.headlines, summary=found.summary)
+
+
+def _of_folder(folder: Folder) -> Row:
+    path, files, headlines, summary = folder
+    return Row("folder", path + "/", name_of(path), files, headlines, None, summary)
+
+
+def _of_file(file: File) -> Row:
+    return Row("file", file.path, file.title, 1, file.headlines, file.tokens)
+
+
+def _headlines(store: Store, node: Node, lines: int, after: str) -> _Part:
+    """The headlines one level below a node."""
+    names, count = Names(store), store.counter("tokens", DEFAULT_ENCODING)
+    behind = resolve(store, after).first_line if after else 0
+    later = [child for child in node.children if child.first_line > behind]
+
+    def row(child: Node) -> Row:
+        below = child.tree.nodes[child.index : child.end_index]
+        tokens = sum(count("".join(each.lines)) for each in below)
+        address, size = names.address(child), len(below) - 1
+        return Row("headline", address, child.title, 0, size, tokens, "", child.todo, child.tags)
+
+    return _Part("headline", list(map(row, later[:lines])), len(later))
+
+
+def _rest(path: str, parts: Iterable[_Part], rows: list[Row], after: str) -> Iterator[Rest]:
+    """What is left of each kind behind these rows."""
+    shown = Counter(row.kind for row in rows)
+    for part in parts:
+        if more := part.total - shown[part.kind]:
+            last = next((r.address for r in reversed(rows) if r.kind == part.kind), after)
+            call = f"orgctx ls {quote(path)}" if path else "orgctx ls"
+            call += f" --kind {part.kind}" if part.kind in KINDS else ""
+            yield Rest(part.kind, more, call + (f" --after {quote(last)}" if last else ""))
+
+
+def _rest_line(rest: Rest) -> str:
+    what = f"{rest.kind}{'' if rest.more == 1 else 's'}"
+    if rest.kind == "file":
+        hint = f"{what} in this folder: use grep PATTERN to find a specific one, or {rest.call}"
+    else:
+        hint = f"{what}: {rest.call}"
+    return f"… and {rest.more} more {hint}\n"
+
+
+def _line(row: Row) -> str:
+    headlines = _many(row.headlines, "headline")
+    if row.kind == "file":
+        return f"{row.address} — {row.title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
+    if row.kind == "headline":
+        tags = f":{':'.join(row.tags)}:" if row.tags else ""
+        title = " ".join(filter(None, (row.todo, row.title, tags)))
+        return f"{row.address} — {title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
+    counts = f"{row.address} — {_many(row.files, 'file')}, {headlines}"
+    if row.kind == "folder":
+        return f"{counts}: {row.summary}\n" if row.summary else f"{counts}\n"
+    return f"{counts}\n" + (f"  {row.summary}\n" if row.summary else "")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def to_data(listing: Listing) -> dict[str, Any]:
+    """The listing as data for JSON."""
+    return {
+        "path": listing.path,
+        "rows": [row._asdict() for row in listing.rows],
+        "rest": [each._asdict() for each in listing.rest],
+        "tokens": listing.tokens,
+    }
