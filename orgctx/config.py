@@ -35,12 +35,11 @@ class Active:
 
     def holds(self, node: Node) -> bool:
         """Whether a node is active; what is commented out is not."""
-        if node.is_in_comment:
-            return False
         open_ones = node.tree.todos if self.keywords is None else self.keywords
         is_tagged = bool(self.tags) and not set(self.tags).isdisjoint(node.inherited_tags)
         has_property = any(self._has(node, wanted) for wanted in self.properties)
-        return node.todo in open_ones or is_tagged or has_property
+        is_active = node.todo in open_ones or is_tagged or has_property
+        return is_active and not node.is_in_comment
 
     @staticmethod
     def _has(node: Node, wanted: str) -> bool:

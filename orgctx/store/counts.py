@@ -35,7 +35,8 @@ class Settings:
 
     def __str__(self) -> str:
         tags = sorted(self.config.private_tags)
-        return repr((self.config.ignore, tags, self.encoding, self.inlinetask_min_level))
+        kept = self.config.ignore, tags, self.encoding, self.inlinetask_min_level
+        return repr((*kept, self.config.active))
 
 
 class Counting:
@@ -62,12 +63,16 @@ class Counting:
             is_slow = _is_tiktoken(counter("tokens", self._encoding))
             self._jobs.append(self._pool.submit(job).result if is_slow else job)
 
-    def write(self, connection: sqlite3.Connection) -> None:
-        """Remember what was added, once it is counted."""
+    def write(self, connection: sqlite3.Connection) -> dict[str, int]:
+        """Remember what was added, once it is counted. Returns: it, by text."""
         self.start()
+        counted: dict[str, int] = {}
         for result in self._jobs:
-            add_counts(connection, self._encoding, result())
+            counts = result()
+            add_counts(connection, self._encoding, counts)
+            counted.update(counts)
         self._jobs = []
+        return counted
 
 
 def count_all(texts: Iterable[str], encoding: str) -> dict[str, int]:

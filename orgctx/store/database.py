@@ -10,7 +10,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 2
+VERSION = 3
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
@@ -36,8 +36,29 @@ CREATE TABLE file (
   headlines INTEGER NOT NULL,
   title TEXT NOT NULL,
   is_private INTEGER NOT NULL,
+  folder BLOB NOT NULL,
+  is_active INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  facts TEXT NOT NULL,
   UNIQUE (root, path)
 );
+CREATE INDEX file_folder ON file (root, folder, path);
+CREATE TABLE folder (
+  root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  parent BLOB,
+  files INTEGER NOT NULL,
+  headlines INTEGER NOT NULL,
+  facts TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  PRIMARY KEY (root, path)
+) WITHOUT ROWID;
+CREATE INDEX folder_parent ON folder (root, parent, path);
+CREATE TABLE stale_folder (
+  root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  PRIMARY KEY (root, path)
+) WITHOUT ROWID;
 CREATE TABLE node (
   id INTEGER PRIMARY KEY,
   file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from .database import connect
-from .store import Ids, Root, Store, linked_from, matching, place_of
+from .store import File, Folder, Ids, Root, Store, linked_from, matching, name_of, place_of
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
@@ -26,6 +26,9 @@ _SIZES = (
     "SELECT root, count(*), sum(headlines) FROM file"
     " WHERE NOT is_private AND hash != x'' AND {roots} GROUP BY root"
 )
+_SHOWN = "NOT is_private AND hash != x''"
+_FILE = "path, title, headlines, mtime, is_active, tokens"
+_FOLDER = "path, files, headlines, summary"
 _PASSED_OVER = "SELECT root, path, line, what, hint FROM problem WHERE {roots} ORDER BY rowid"
 _UNREADABLE, _WITHIN = (
     "SELECT root, path, line, what, hint FROM file_problem JOIN file ON file.id = file_problem.file"
@@ -237,6 +240,68 @@ class IndexedStore(Store):
         if self.fault:
             return super().ids()
         return DatabaseIds(self._query)
+
+    def files(self) -> list[File]:
+        """See Store.files; as of the last sync."""
+        if self.fault:
+            return super().files()
+        names = {self._id_of(root): root for root in self.roots}
+        rows = self._run(f"SELECT root, {_FILE} FROM file WHERE {_SHOWN} AND {{roots}}")
+        return sorted(self._file(names[root], row) for root, *row in rows)
+
+    def _file(self, root: Root, row: Sequence[Any]) -> File:
+        path = self._address(root, row[0])
+        return File(path, row[1] or name_of(path), row[2], row[3], bool(row[4]), row[5])
+
+    def _address(self, root: Root, path: bytes) -> str:
+        """What addresses call a file or a folder of a root; "" for the only root."""
+        name = os.fsdecode(path)
+        return "/".join(filter(None, (root.name, name))) if len(self.roots) > 1 else name
+
+    def _inside(self, address: str) -> tuple[Root, bytes] | None:
+        """The root of an address, and the path in it; None if it begins with no root."""
+        name, _, path = address.partition("/") if len(self.roots) > 1 else ("", "", address)
+        root = next((each for each in self.roots if name in ("", each.name)), None)
+        return (root, os.fsencode(path)) if root else None
+
+    def folder(self, path: str) -> Folder | None:
+        """See Store.folder; as of the last sync."""
+        if self.fault:
+            return super().folder(path)
+        if not (place := self._inside(path)):
+            return None
+        query = "SELECT path, files, headlines, summary FROM folder WHERE path = ? AND {roots}"
+        rows = self._run(query, (place[1],), [self._id_of(place[0])])
+        if not rows and not place[1]:
+            return Folder(path, 0, 0, "")
+        return Folder(path, *rows[0][1:]) if rows else None
+
+    def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
+        """See Store.folders_in; as of the last sync."""
+        if self.fault:
+            return super().folders_in(path, most, after)
+        rows, count, root = self._page("folder", "parent", _FOLDER, path, most, after)
+        return [Folder(self._address(root, row[0]), *row[1:]) for row in rows], count
+
+    def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
+        """See Store.files_in; as of the last sync."""
+        if self.fault:
+            return super().files_in(path, most, after)
+        rows, count, root = self._page("file", "folder", _FILE, path, most, after, f"{_SHOWN} AND")
+        return [self._file(root, row) for row in rows], count
+
+    def _page(
+        self, table: str, key: str, columns: str, path: str, most: int, after: str, but: str = ""
+    ) -> tuple[list[tuple[Any, ...]], int, Root]:
+        """Rows of a folder in path order behind `after`, and how many there are."""
+        root, folder = self._inside(path) or (self.roots[0], os.fsencode(path))
+        place = self._inside(after)
+        where = f"FROM {table} WHERE {but} {key} = ? AND path > ? AND {{roots}}"
+        values = (folder, place[1] if place else b"")
+        ids = [self._id_of(root)]
+        [(count,)] = self._run(f"SELECT count(*) {where}", values, ids)
+        rows = self._run(f"SELECT {columns} {where} ORDER BY path LIMIT {most}", values, ids)
+        return rows, count, root
 
     def problems(self) -> list[Problem]:
         """See Store.problems; looked up, once what changed in the notes is known."""

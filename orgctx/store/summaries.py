@@ -163,3 +163,17 @@ def _titles(titles: Sequence[str], scores: Mapping[str, float]) -> list[str]:
         for term in terms(best):
             left.pop(term, None)
     return chosen
+
+
+def to_json(facts: Facts) -> str:
+    """Facts as text, to be kept."""
+    from json import dumps  # only a sync needs it
+
+    return dumps(facts, ensure_ascii=False)
+
+
+def from_json(text: str) -> Facts:
+    """What `to_json` made."""
+    from json import loads
+
+    return Facts(*loads(text))

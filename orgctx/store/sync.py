@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ..config import ignorer
+from ..config import Active, ignorer
 from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
@@ -22,6 +22,8 @@ from ..core.privacy import conceal
 from ..errors import NotFound, OrgctxError
 from . import files
 from .counts import Counting, Settings, texts_shown
+from .folders import fold
+from .summaries import facts_of, to_json
 
 SETTLED_NS = 2_000_000_000
 """A file that changed so shortly before it was read may change again in the same clock tick."""
@@ -76,6 +78,9 @@ def sync(
         writer = _Writer(connection, root, settings, pool, seen, is_full)
         _read_all(writer, folder, changed, report, progress)
     _forget_all(writer, known, report)
+    if writer.has_stale_folders:
+        with _transaction(connection):
+            fold(connection, root)
     _purge(connection, root)
     _note_passed_over(connection, root, passed_over)
     return report
@@ -158,9 +163,12 @@ def _root(connection: sqlite3.Connection, folder: Path, settings: Settings) -> i
 
 def _make_root(connection: sqlite3.Connection, folder: str, settings: str) -> None:
     """Make a root's row, without files; what there was by other settings leaves traces."""
-    files = "SELECT file.id FROM file JOIN root ON root.id = file.root WHERE folder = ?"
+    files = "SELECT file.id FROM file JOIN root ON root.id = file.root WHERE root.folder = ?"
     _forget_words(connection, f"file IN ({files})", folder)
     connection.execute(f"DELETE FROM file WHERE id IN ({files})", (folder,))
+    connection.execute(
+        "DELETE FROM folder WHERE root = (SELECT id FROM root WHERE root.folder = ?)", (folder,)
+    )
     connection.execute(
         "INSERT INTO root (folder, settings, has_traces) VALUES (?, ?, 0)"
         " ON CONFLICT (folder) DO UPDATE SET settings = excluded.settings, has_traces = 1",
@@ -287,9 +295,11 @@ class _Writer:
         """seen: the store's data version before what is known was looked up."""
         self.connection, self.root, self.settings = connection, root, settings
         self.is_full, self._counting = is_full, Counting(settings.encoding, pool)
+        self._active = settings.config.active or Active()
         self._seen, self._is_alone = seen, True
         self._is_first = not self._one("SELECT EXISTS (SELECT 1 FROM file)")
         self._rows = _Rows()
+        self._texts: dict[int, list[str]] = {}
         self._next = self._waiting = 0
 
     @contextmanager
@@ -300,7 +310,20 @@ class _Writer:
             yield
             self._counting.start()
             self._write()
-            self._counting.write(self.connection)
+            self._note_tokens(self._counting.write(self.connection))
+
+    def _note_tokens(self, counts: dict[str, int]) -> None:
+        """Note what each file costs that was added: its entries' counts add up."""
+        totals = [(sum(map(counts.__getitem__, texts)), id_) for id_, texts in self._texts.items()]
+        self.connection.executemany("UPDATE file SET tokens = ? WHERE id = ?", totals)
+        self._texts = {}
+
+    @property
+    def has_stale_folders(self) -> bool:
+        """Whether there are folders of which something changed."""
+        return bool(
+            self._one("SELECT EXISTS (SELECT 1 FROM stale_folder WHERE root = ?)", self.root)
+        )
 
     def _begin(self) -> None:
         """See how things stand. Raises: sqlite3.Error if the root is no longer what it was."""
@@ -322,6 +345,10 @@ class _Writer:
     def forget(self, row: _Row | None) -> None:
         """Delete a file's row and all that depends on it."""
         if row:
+            self.connection.execute(
+                "INSERT OR IGNORE INTO stale_folder SELECT root, folder FROM file WHERE id = ?",
+                (row.id,),
+            )
             _forget_words(self.connection, "file = ?", row.id)
             self.connection.execute("DELETE FROM file WHERE id = ?", (row.id,))
 
@@ -340,9 +367,9 @@ class _Writer:
             self.connection.execute("UPDATE root SET has_traces = 1 WHERE id = ?", (self.root,))
         nodes = shown.nodes
         if not nodes:
-            self._add_file(tree.path, state, 0, "", is_private=True)
+            self._add_file(tree.path, state, is_private=True)
             return False
-        file = self._add_file(tree.path, state, len(nodes) - 1, nodes[0].title)
+        file = self._add_file(tree.path, state, shown)
         found = ((file, each.line, each.what, each.hint) for each in problems(shown))
         self._rows.file_problem.extend(found)
         for at in range(0, len(nodes), SLICE_NODES):
@@ -353,19 +380,27 @@ class _Writer:
 
     def add_unreadable(self, path: str, problem: Problem) -> None:
         """Add a file that could not be read; it has no nodes and is tried again each time."""
-        file = self._add_file(path, _State(), 0, "")
+        file = self._add_file(path, _State())
         self._rows.file_problem.append((file, 0, problem.what, problem.hint))
 
     def _add_file(
-        self, path: str, state: _State, headlines: int, title: str, is_private: bool = False
+        self, path: str, state: _State, tree: Tree | None = None, is_private: bool = False
     ) -> int:
-        """path: kept as the file system has it, which need not be text."""
+        """path: kept as the file system has it, which need not be text. tree: what may be shown."""
+        place, folder = os.fsencode(path), os.fsencode(path.rpartition("/")[0])
+        facts = to_json(facts_of(tree)) if tree else ""
+        headlines, title = (len(tree.nodes) - 1, tree.root.title) if tree else (0, "")
+        is_active = tree is not None and any(map(self._active.holds, tree.nodes))
         row = self.connection.execute(
             "INSERT INTO file (root, path, size, mtime, ctime, inode, is_settled, hash, headlines,"
-            " title, is_private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self.root, os.fsencode(path), *state.signature, state.is_settled, state.hash,
-             headlines, title, is_private),
+            " title, is_private, folder, is_active, tokens, facts)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+            (self.root, place, *state.signature, state.is_settled, state.hash,
+             headlines, title, is_private, folder, is_active, facts),
         )  # fmt: skip
+        self.connection.execute(
+            "INSERT OR IGNORE INTO stale_folder VALUES (?, ?)", (self.root, folder)
+        )
         return int(row.lastrowid or 0)
 
     def _add_nodes(self, file: int, tree: Tree, nodes: list[Node]) -> None:
@@ -383,8 +418,15 @@ class _Writer:
         linking = ((id_, text) for id_, _, text in numbered if "id:" in text)
         rows.link.extend((id_, each) for id_, text in linking for each in linked_ids(text))
         rows.words.extend((id_, _words(node.title), _words(text)) for id_, node, text in numbered)
-        counted = (texts_shown(node, text, is_plain) for _, node, text in numbered)
-        self._counting.add([text for pair in counted for text in pair])
+        counted = [texts_shown(node, text, is_plain) for _, node, text in numbered]
+        entries = [
+            text if node.level else "".join(node.lines)
+            for node, (text, _) in zip(nodes, counted, strict=True)
+        ]
+        self._texts.setdefault(file, []).extend(entries)
+        self._counting.add(
+            [text for pair in counted for text in pair] + entries[: not nodes[0].level]
+        )
 
     def _write(self) -> None:
         """Write the rows that wait for it."""

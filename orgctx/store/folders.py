@@ -1,0 +1,82 @@
+"""Folders in the database: what they hold, at any depth, and what they are about.
+
+A file that changes leaves its folder stale, in the same transaction. Later the stale folders and
+those above them are added up anew, from below, from what their own files and folders say; all
+others stay as they are.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from .summaries import Facts, from_json, summary, to_json, total
+
+SUMMED = 2
+"""A folder of fewer files than this has no summary."""
+
+_FILES = (
+    "SELECT headlines, facts FROM file WHERE root = ? AND folder = ? AND NOT is_private"
+    " AND hash != x'' ORDER BY path"
+)
+_FOLDERS = "SELECT path, files, headlines, facts FROM folder WHERE root = ? AND parent = ?"
+
+
+def fold(connection: sqlite3.Connection, root: int) -> list[bytes]:
+    """Bring the folders of a root up to date, within a transaction of the caller's.
+
+    Returns: the folders that were added up anew, deepest first; "" is the root itself.
+    """
+    rows = connection.execute("SELECT path FROM stale_folder WHERE root = ?", (root,)).fetchall()
+    paths = {path for (stale,) in rows for path in _and_above(stale)}
+    ordered = sorted(paths, key=lambda path: (-_depth(path), path))
+    kept = [path for path in ordered if _add_up(connection, root, path)]
+    for path in kept:
+        _summarize(connection, root, path)
+    connection.execute("DELETE FROM stale_folder WHERE root = ?", (root,))
+    return ordered
+
+
+def _and_above(path: bytes) -> Iterator[bytes]:
+    yield path
+    while path:
+        path = path.rpartition(b"/")[0]
+        yield path
+
+
+def _depth(path: bytes) -> int:
+    return path.count(b"/") + bool(path)
+
+
+def _add_up(connection: sqlite3.Connection, root: int, path: bytes) -> bool:
+    """Say what a folder holds. Returns: whether it holds anything; if not, it is no folder."""
+    files = connection.execute(_FILES, (root, path)).fetchall()
+    folders = connection.execute(_FOLDERS, (root, path)).fetchall()
+    count = len(files) + sum(row[1] for row in folders)
+    if not count:
+        connection.execute("DELETE FROM folder WHERE root = ? AND path = ?", (root, path))
+        return False
+    headlines = sum(row[0] for row in files) + sum(row[2] for row in folders)
+    facts = to_json(_total([*(row[1] for row in files), *(row[3] for row in folders)]))
+    parent = path.rpartition(b"/")[0] if path else None
+    connection.execute(
+        "INSERT INTO folder VALUES (?, ?, ?, ?, ?, ?, '') ON CONFLICT (root, path) DO UPDATE SET"
+        " files = excluded.files, headlines = excluded.headlines, facts = excluded.facts",
+        (root, path, parent, count, headlines, facts),
+    )
+    return True
+
+
+def _total(facts: Iterable[str]) -> Facts:
+    return total(map(from_json, facts))
+
+
+def _summarize(connection: sqlite3.Connection, root: int, path: bytes) -> None:
+    """Say what a folder is about, against those beside it."""
+    key = (root, path)
+    query = "SELECT files, facts, parent FROM folder WHERE root = ? AND path = ?"
+    files, facts, parent = connection.execute(query, key).fetchone()
+    rows = connection.execute(_FOLDERS, (root, parent)).fetchall() if parent is not None else []
+    beside = _total(row[3] for row in rows if row[0] != path)
+    text = summary(from_json(facts), beside) if files >= SUMMED else ""
+    connection.execute("UPDATE folder SET summary = ? WHERE root = ? AND path = ?", (text, *key))
