@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from .elements import Element, elements
 from .heading import (
+    SAID_BY_HEADLINE,
     Ids,
     as_headline,
     blanks_above,
@@ -282,7 +283,8 @@ def _file_starts(node: Node, lines: Sequence[str], starts: Sequence[int]) -> lis
     line above, never does.
     """
     head = node.drawer[1] - first_line(node) if node.drawer else 0
-    replaced = {setting.line - first_line(node) for setting in replaced_by_headline(node)}
+    said = (setting for setting in node.tree.settings if setting.key in SAID_BY_HEADLINE)
+    replaced = {setting.line - first_line(node) for setting in said}
     kept: list[int] = []
     after = len(lines)
     for start in reversed(starts):

@@ -9,6 +9,9 @@ from .outline import outline
 
 Ids = Callable[[str], str] | None
 
+SAID_BY_HEADLINE = frozenset({"TITLE", "FILETAGS"})
+"""The keywords of a file for which its headline may stand."""
+
 
 def first_line(node: Node) -> int:
     """The 1-based line in the file of an entry's first; of a file's, its naming comment is 0."""
@@ -97,7 +100,7 @@ def _head_lines(node: Node, properties: Sequence[str], stars: int) -> list[str]:
 
 def replaced_by_headline(node: Node) -> list[Setting]:
     """The keyword lines of a file that its headline says."""
-    keys = {"FILETAGS", "TITLE"} if _is_title(node) else {"FILETAGS"}
+    keys = SAID_BY_HEADLINE if _is_title(node) else {"FILETAGS"}
     return [setting for setting in node.tree.settings if setting.key in keys]
 
 

@@ -8,8 +8,8 @@ beside it. All of it is counting, so the same notes always have the same summary
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from math import log
 from typing import NamedTuple
@@ -32,6 +32,7 @@ SMOOTH = 0.05
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SPACELESS}]+|[^\W\d_{_SPACELESS}][^\W_{_SPACELESS}]+")
+_ASCII_WORD = re.compile(r"[a-z][a-z0-9]{3,}")
 _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 _TARGET = re.compile(r"\w+://\S+|\[\[[^\]]*\]")
 SHORT_RUN = 4
@@ -56,16 +57,12 @@ class Facts(NamedTuple):
 
 def facts_of(tree: Tree) -> Facts:
     """Boil a note down. tree: without what must not be shown; it is not empty."""
-    root, words, tags = tree.root, _Weights(float), _Weights(float)
-    for weight, text in (
-        (TITLE, root.title),
-        (TEXT, _opening(root.text)),
-        *((HEADLINE, node.title) for node in tree.nodes[1:]),
-    ):
-        for term in terms(text):
-            words[term] += weight
-    for tag in (tag for node in tree.nodes for tag in node.tags):
-        tags[tag] += 1
+    root, words = tree.root, _Weights(float)
+    headlines = "\n".join(node.title for node in tree.nodes[1:])
+    for weight, text in ((TITLE, root.title), (TEXT, _opening(root.text)), (HEADLINE, headlines)):
+        for term, number in Counter(terms(text)).items():
+            words[term] += weight * number
+    tags = Counter(tag for node in tree.nodes for tag in node.tags)
     title = root.title or tree.path.rpartition("/")[2].partition(".")[0]
     return Facts(1, _capped(words), _capped(tags), [title[:TITLE_LENGTH]])
 
@@ -76,22 +73,23 @@ def _opening(text: str) -> str:
     return _TARGET.sub(" ", "\n".join(lines))
 
 
-def _capped(weights: _Weights) -> dict[str, float]:
+def _capped(weights: Mapping[str, float]) -> dict[str, float]:
     ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
     return {term: min(weight, MOST) for term, weight in ranked[:OF_FILE]}
 
 
-def terms(text: str) -> Iterator[str]:
+def terms(text: str) -> Iterable[str]:
     """The words of a text, folded; of scripts without spaces, short runs or pairs of characters."""
-    for match in _WORD.finditer(normalize("NFKC", text)):
-        word = match[0].casefold()
-        if not _IS_SPACELESS.match(word):
-            if len(word) >= SHORT_WORD or not word.isascii():
-                yield word
-        elif len(word) <= SHORT_RUN:
-            yield word
-        else:
-            yield from map("".join, pairwise(word))
+    if text.isascii():
+        return _ASCII_WORD.findall(text.casefold())
+    words = map(str.casefold, _WORD.findall(normalize("NFKC", text)))
+    return chain.from_iterable(map(_terms_of, words))
+
+
+def _terms_of(word: str) -> Iterable[str]:
+    if not _IS_SPACELESS.match(word):
+        return (word,) if len(word) >= SHORT_WORD or not word.isascii() else ()
+    return (word,) if len(word) <= SHORT_RUN else map("".join, pairwise(word))
 
 
 def total(parts: Iterable[Facts]) -> Facts:
