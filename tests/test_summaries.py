@@ -1,0 +1,114 @@
+"""What folders are about: telling, the same each time, and made only where something changed."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orgctx.core.outline import outline
+from orgctx.store import folders
+from orgctx.store.opening import open_store
+from orgctx.store.summaries import Facts, facts_of, from_json, summary, terms, to_json, total
+
+GARDEN = "#+title: {0}\n#+filetags: :outdoor:\nCompost and beds.\n* Watering {0}\n* Meeting notes\n"
+OFFICE = "#+title: {0}\n#+filetags: :work:\nBudget for taxes.\n* Invoice {0}\n* Meeting notes\n"
+
+
+def facts(*texts):
+    return total(facts_of(outline(text, "a/b.org")) for text in texts)
+
+
+def test_a_summary_says_what_the_folders_beside_it_do_not():
+    garden = facts(*(GARDEN.format(name) for name in ("Roses", "Tulips", "Compost heap")))
+    office = facts(*(OFFICE.format(name) for name in ("January", "February", "March")))
+    text = summary(garden, office)
+    assert "Roses" in text
+    assert "watering" in text
+    assert ":outdoor:" in text
+    assert "meeting" not in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Садовые заметки", ["садовые", "заметки"]),
+        ("حديقة الورود", ["حديقة", "الورود"]),
+        ("花园", ["花园"]),
+        ("花园植物笔记", ["花园", "园植", "植物", "物笔", "笔记"]),
+        ("Übergrößen ﬁne-tuning of it", ["übergrössen", "fine", "tuning"]),
+        ("", []),
+    ],
+)
+def test_words_of_any_script_are_terms(text, found):
+    assert list(terms(text)) == found
+
+
+@pytest.mark.parametrize("words", [("розы", "тюльпаны"), ("ورود", "أشجار"), ("玫瑰", "郁金香")])
+def test_a_summary_in_any_script(words):
+    here = facts(*(f"#+title: {word}\n* {word} 1\n* {word} 2\n" for word in words))
+    beside = facts("#+title: else\n* other\n")
+    assert all(word in summary(here, beside) for word in words)
+
+
+@given(st.lists(st.text(max_size=200), max_size=6), st.lists(st.text(max_size=200), max_size=4))
+def test_any_text_has_a_summary_of_a_line_which_is_always_the_same(texts, others):
+    here, beside = facts(*texts), facts(*others)
+    text = summary(here, beside)
+    assert text == summary(facts(*texts), facts(*others))
+    assert from_json(to_json(here)) == Facts(here.files, here.words, here.tags, here.titles)
+    assert len(text) < 1000
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for folder in ("a", "a/deep", "b", "c"):
+        (tmp_path / "notes" / folder).mkdir(parents=True, exist_ok=True)
+        for number in range(3):
+            text = f"#+title: {folder} {number}\n* Words of {folder}\n"
+            (tmp_path / "notes" / folder / f"{number}.org").write_text(text, encoding="utf-8")
+    return tmp_path / "notes"
+
+
+def test_only_folders_on_the_way_to_the_root_are_made_again(root, monkeypatch):
+    store, made = open_store([root]), []
+    fold = folders.fold
+    monkeypatch.setattr("orgctx.store.sync.fold", lambda *args: made.append(fold(*args)))
+    before = {path: store.folder(path).summary for path in ("", "a", "a/deep", "b", "c")}
+    assert all(before.values())
+    store.sync()
+    assert made == []
+    (root / "a/deep/1.org").write_text("#+title: Zebra\n* Stripes\n", encoding="utf-8")
+    store.sync()
+    assert made == [[b"a/deep", b"a", b""]]
+    assert "Zebra" in store.folder("a/deep").summary
+    assert {path: store.folder(path).summary for path in "bc"} == {p: before[p] for p in "bc"}
+
+
+def test_a_folder_of_one_file_has_none_and_one_without_files_is_gone(root):
+    store = open_store([root])
+    for number in (1, 2):
+        (root / "a/deep" / f"{number}.org").unlink()
+    store.sync()
+    assert store.folder("a/deep") == ("a/deep", 1, 1, "")
+    (root / "a/deep/0.org").unlink()
+    store.sync()
+    assert store.folder("a/deep") is None
+    assert store.folder("a").files == 3
+
+
+def test_folders_are_right_after_a_sync_that_was_stopped(root, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    store = open_store([root])
+    (root / "b/9.org").write_text("* New\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr("orgctx.store.sync.fold", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.sync()
+    assert store.folder("b").files == 3
+    store.sync()
+    assert store.folder("b").files == 4
+    assert store.folder("").files == 13
