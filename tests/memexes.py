@@ -24,6 +24,9 @@ class Trees(Store):
     def tree(self, path: str) -> Tree:
         return self._trees[path]
 
+    def is_edited(self, path: str) -> bool:
+        return False
+
     def _file_of(self, tree: Tree) -> File:
         is_active = any(self.active("").holds(node) for node in tree.nodes)
         return File(tree.path, tree.path, len(tree.nodes) - 1, len(tree.text), is_active)

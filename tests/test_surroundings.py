@@ -263,3 +263,24 @@ def test_a_root_is_called_what_its_user_calls_it(notes: Path, tmp_path: Path) ->
     memex = open_memex()
     assert memex.node("beds-000001").path == "b/garden.org"
     assert memex.node("a/a.org::A").path == "a/a.org"
+
+
+def test_unsaved_edits_in_an_editor_are_mentioned(
+    notes: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    arguments = ["focus", "garden.org::*Paths", "--root", str(notes)]
+    assert run(arguments) == 0
+    plain = capfdbinary.readouterr()
+    (notes / ".#garden.org").symlink_to("someone@host.123:456")
+    (notes / "#garden.org#").write_text("* Paths\nunsaved\n", encoding="utf-8")
+    assert run(arguments) == 0
+    edited = capfdbinary.readouterr()
+    assert edited.out == plain.out
+    assert (plain.err, edited.err) == (
+        b"",
+        b"orgctx: garden.org: an editor has unsaved edits of it; save them to have them shown\n",
+    )
+    problems = open_memex(notes).focus("garden.org::*Paths").problems
+    assert [(each.path, each.what) for each in problems] == [
+        ("garden.org", "an editor has unsaved edits of it")
+    ]

@@ -154,6 +154,11 @@ class Store:
             raise NotFound(f"{path}: there is no such file", where=path)
         return root.folder / self._within(path)
 
+    def is_edited(self, path: str) -> bool:
+        """Whether an editor has unsaved edits of a note: Emacs leaves a lock beside it."""
+        place = self.place(path)
+        return os.path.lexists(place.with_name(f".#{place.name}"))
+
     def root_name(self, path: str) -> str | None:
         """The name of the root in which a note is."""
         root = self._root_of(path)

@@ -12,7 +12,7 @@ from ..core.model import View
 from ..store.store import Store
 from ..views import focus as focusing
 from ..views import listing
-from ..views.view import to_data
+from ..views.view import to_data, unsaved
 from . import output
 from .options import (
     Whole,
@@ -112,6 +112,8 @@ def _show(store: Store, view: View, options: dict[str, Any]) -> None:
     is_text = options["form"] == "org"
     output.write(view.text if is_text else output.to_json(to_data(view)))
     tell_fault(store)
+    for problem in unsaved(store, (each.path for each in view.shown if each.relation == "target")):
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
     if options["report"]:
         from .report import report as print_report  # rich, only when asked for
 

@@ -154,7 +154,7 @@ def build(plan: Plan, limit: Limit, names: Names, what: str) -> View:
         targets=tuple(map(names.address, plan.targets)),
         shown=tuple(_shown(document, kept, names)),
         omitted=tuple(_omitted(document, names)),
-        find_problems=lambda: _problems(plan.targets),
+        find_problems=lambda: _problems(names.store, plan.targets),
     )
 
 
@@ -246,15 +246,23 @@ def _of_file(ledger: Ledger, names: Names) -> Iterator[Omission]:
             yield Omission(names.address(node), headlines, lines, node)
 
 
-def _problems(targets: Iterable[Node]) -> tuple[Problem, ...]:
+def unsaved(store: Store, paths: Iterable[str]) -> list[Problem]:
+    """Those of the files that an editor holds with edits that nobody can see yet."""
+    what, hint = "an editor has unsaved edits of it", "save them to have them shown"
+    edited = filter(store.is_edited, dict.fromkeys(paths))
+    return [Problem(path, 0, what, hint) for path in edited]
+
+
+def _problems(store: Store, targets: Iterable[Node]) -> tuple[Problem, ...]:
     """What orgparse could not read of the targets, and Org of their files; the first of it."""
+    edited = unsaved(store, (target.path for target in targets))
     faults = [
         Problem(target.path, target.first_line + line, what)
         for target in targets
         for line, what in target.ast.faults
     ]
     trees = dict.fromkeys(target.tree for target in targets)
-    found = [*faults, *(each for tree in trees for each in problems(tree))]
+    found = [*edited, *faults, *(each for tree in trees for each in problems(tree))]
     rest = len(found) - PROBLEMS
     more = [Problem(found[0].path, 0, f"and {rest} more")] if rest > 0 else []
     return (*found[:PROBLEMS], *more)
