@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .errors import (
     Ambiguous,
     BadArgument,
@@ -10,9 +12,12 @@ from .errors import (
     NotFound,
     OrgctxError,
     OutsideRoot,
+    Stale,
     Unreadable,
 )
-from .surfaces.api import Memex, Node, open_memex
+
+if TYPE_CHECKING:
+    from .surfaces.api import Memex, Node, open_memex
 
 __version__ = "0.1.0"
 
@@ -26,7 +31,17 @@ __all__ = [
     "NotFound",
     "OrgctxError",
     "OutsideRoot",
+    "Stale",
     "Unreadable",
     "__version__",
     "open_memex",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The Python surface, loaded when it is asked for: the command line needs none of it."""
+    if name not in ("Memex", "Node", "open_memex"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .surfaces import api
+
+    return getattr(api, name)

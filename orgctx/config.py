@@ -49,6 +49,22 @@ class Active:
 
 
 @dataclass(frozen=True, slots=True)
+class Summaries:
+    """The model that writes what folders are about.
+
+    base_url: of a server that speaks OpenAI's protocol; None: the one that the SDK takes.
+    api_key_env: the environment variable that holds the key; "": no key is sent.
+    timeout: seconds, for each answer. input_tokens: the most that a request may hold.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    timeout: float = 20
+    input_tokens: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What may be set. None: not set.
 
@@ -58,6 +74,8 @@ class Config:
     private_tags: nodes with one of these tags, inherited ones too, are absent from every answer.
     budget: int > 0. encoding: one of tokens.ENCODINGS.
     active: what an overview shows first.
+    summaries: who writes what folders are about. Which key is sent, only the user's file says: to a
+        server that a root's own file names, none is.
     """
 
     roots: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +84,7 @@ class Config:
     budget: int | None = None
     encoding: str | None = None
     active: Active | None = None
+    summaries: Summaries | None = None
 
     def over(self, other: Config) -> Config:
         """This configuration where it says something, else the other; patterns and tags add up."""
@@ -76,6 +95,7 @@ class Config:
             budget=self.budget or other.budget,
             encoding=self.encoding or other.encoding,
             active=self.active or other.active,
+            summaries=self.summaries or other.summaries,
         )
 
 
@@ -87,6 +107,8 @@ def load(file: Path, is_users: bool = False) -> Config:
     Raises: BadConfig with the file's line.
     """
     try:
+        if not file.is_file() and file.exists():
+            raise BadConfig(f"{file}: not a file", "mend it, or move it away", str(file))
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return Config()
@@ -100,6 +122,11 @@ def load(file: Path, is_users: bool = False) -> Config:
             raise _bad(file, text, key, "there is no such key", hint)
         if fault := _CHECKS[key](value):
             raise _bad(file, text, key, fault, "see README.org, Configuration")
+    if not is_users and (table := data.get("summaries")):
+        if "api_key_env" in table:
+            hint = f"say it in {users_file()}"
+            raise _bad(file, text, "api_key_env", "in your own file only", hint)
+        data["summaries"] = {**table, **({"api_key_env": ""} if "base_url" in table else {})}
     return Config(**{key: _value(key, value) for key, value in data.items()})
 
 
@@ -131,6 +158,8 @@ def _value(key: str, value: Any) -> Any:
         return tuple(value)
     if key == "active":
         return Active(**{"keywords": (), **{name: tuple(each) for name, each in value.items()}})
+    if key == "summaries":
+        return Summaries(**value)
     return frozenset(value) if key == "private_tags" else value
 
 
@@ -152,12 +181,48 @@ def _is_rule(value: Any) -> bool:
     return isinstance(value, dict) and names >= set(value) and all(map(_is_strings, value.values()))
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_between(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and value is not True and least <= value <= most
+
+
+_OF_SUMMARIES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "model": (_is_text, "give a model's name"),
+    "base_url": (
+        lambda v: _is_text(v) and re.match(r"https?://[^/]", v) is not None,
+        "give an address that begins with http:// or https://",
+    ),
+    "api_key_env": (_is_text, "give the name of an environment variable"),
+    "timeout": (lambda v: _is_between(v, 0.01, 3600), "give seconds, from 0.01 to 3600"),
+    "input_tokens": (
+        lambda v: _is_budget(v) and _is_between(v, 200, 10**6),
+        "give a whole number from 200 to 1000000",
+    ),
+}
+
+
+def _summaries_fault(table: Any) -> str:
+    if not isinstance(table, dict):
+        return "give a table with a model"
+    for name, value in table.items():
+        if name not in _OF_SUMMARIES:
+            return f"{name}: there is no such key; the keys are {', '.join(_OF_SUMMARIES)}"
+        is_right, fault = _OF_SUMMARIES[name]
+        if not is_right(value):
+            return f"{name}: {fault}"
+    return "" if "model" in table else "give a model"
+
+
 _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "roots": lambda v: "" if _is_table(v) else "give a table of name = folder, no / or : in a name",
     "ignore": lambda v: "" if _is_strings(v) else "give a list of patterns",
     "private_tags": lambda v: "" if _is_strings(v) else "give a list of tags",
     "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
     "active": lambda v: "" if _is_rule(v) else "give lists of tags, properties or keywords",
+    "summaries": _summaries_fault,
     "encoding": lambda v: "" if v in ENCODINGS else f"give one of {', '.join(ENCODINGS)}",
 }
 

@@ -54,5 +54,9 @@ class BudgetTooSmall(OrgctxError):
         self.needed = needed
 
 
+class Stale(OrgctxError):
+    """A text is no longer there as it was when it was read."""
+
+
 class BadConfig(OrgctxError):
     """A configuration file that cannot be read, or says what cannot be."""

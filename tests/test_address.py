@@ -516,3 +516,13 @@ def test_the_address_of_a_node_is_its_id_then_custom_id_path_or_position(tmp_pat
         *["a.org", "id:the-id", "a.org::#c", "a.org::P", "a.org::P/a\\/b"],
         *["a.org:11", "a.org:12", "a.org:13"],
     ]
+
+
+def test_a_line_as_orgs_own_links_name_it(tmp_path):
+    (tmp_path / "a.org").write_text("* 2\ntext\n* B\nmore\n", encoding="utf-8")
+    store = Store([tmp_path])
+    assert resolve(store, "a.org::4").title == "B"
+    assert resolve(store, "[[file:a.org::4][x]]").title == "B"
+    assert resolve(store, "a.org::2").title == "2", "a headline of that title comes first"
+    with pytest.raises(NotFound):
+        resolve(store, "a.org::9")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -194,6 +194,8 @@ def entry(
     Returns: Entry; its last state is the entry as it stands in the source, for a file node below
         one comment line that names the file, or below its headline (see `as_headline`).
     """
+    if node.properties and not node.drawer:  # it is sealed
+        return replace(skeleton(node, ids), is_target=is_target)
     lines = _lines(node)
     blocks = elements(lines)
     starts = _starts(node, lines, blocks)

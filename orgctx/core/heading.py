@@ -36,16 +36,20 @@ def printable(path: str) -> str:
 def id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:
     """The drawer with nothing but the ID, or the CUSTOM_ID where there is none; "" without any.
 
-    drawer: the lines of the node's drawer. ids: what is shown of an ID; None for nothing.
+    drawer: the lines of the node's drawer; none of a sealed node, of which they are not shown.
+    ids: what is shown of an ID; None for nothing.
     """
     line = _id_line(node, drawer, ids)
-    return drawer[0] + line + drawer[-1] if line else ""
+    frame = drawer or [f":PROPERTIES:{node.tree.newline}", f":END:{node.tree.newline}"]
+    return frame[0] + line + frame[-1] if line else ""
 
 
 def _id_line(node: Node, drawer: Sequence[str], ids: Ids) -> str:
     name, value = ("ID", node.id) if node.id else ("CUSTOM_ID", node.custom_id)
     if ids is None or not value:
         return ""
+    if not drawer:  # it is sealed
+        return f":{name}: {ids(value) if name == 'ID' else value}{node.tree.newline}"
     keys = [key.upper() for key, _ in node.properties]
     line = drawer[len(keys) - keys[::-1].index(name)]
     if name == "CUSTOM_ID":

@@ -14,8 +14,9 @@ def conceal(tree: Tree, private_tags: frozenset[str] = frozenset()) -> Tree:
     """Leave out of a tree what must not be shown.
 
     private_tags: nodes that have one of them, their own or inherited, are left out with all below.
-    Returns: a tree without them, in which a node tagged `crypt` ends with its drawer and has
-        nothing below it; the same tree if there is nothing to leave out. It may be empty.
+    Returns: a tree without them, in which a node tagged `crypt` has no text but its headline, no
+        property but its IDs, and nothing below it; the same tree if there is nothing to leave out.
+        It may be empty.
     """
     if not any(tag in tree.text for tag in private_tags | SEALED):
         return tree
@@ -44,11 +45,11 @@ def _without(tree: Tree, kept: list[Node]) -> Tree:
 
     def read(at: int) -> Node:
         node = kept[at]
-        is_whole = node.level > 0 or ends[at] > 0
+        is_sealed = _is_sealed(node)
         return replace(
             node,
-            properties=node.properties if is_whole else (),
-            drawer=node.drawer if is_whole else None,
+            properties=_ids(node) if is_sealed else node.properties,
+            drawer=None if is_sealed else node.drawer,
             tree=concealed,
             index=at,
             parent_index=bisect_left(places, node.parent_index) if node.level else -1,
@@ -68,8 +69,16 @@ def _is_sealed(node: Node) -> bool:
 
 
 def _head(node: Node) -> str:
-    """The headline with its drawer, as it stands in the file; nothing of a file node."""
-    return node.head_text if node.level else ""
+    """The headline, as it stands in the file; nothing of a file node."""
+    text = node.text
+    return text[: text.find("\n") + 1 or len(text)] if node.level else ""
+
+
+def _ids(node: Node) -> tuple[tuple[str, str], ...]:
+    """What a sealed headline still says of itself; its drawer is not shown, its IDs are known."""
+    if not node.level:
+        return ()
+    return tuple(pair for pair in node.properties if pair[0].upper() in ("ID", "CUSTOM_ID"))
 
 
 def _last_line(node: Node, size: int) -> int:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from operator import attrgetter
 from unicodedata import normalize
 
+from ..config import load, users_file
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
@@ -39,11 +40,19 @@ def resolve(store: Store, address: str) -> Node:
     if not isinstance(address, str):
         raise BadArgument(f"address {address!r}: give a text", where="address")
     try:
-        return _find(store, address)
+        node = _find(store, address)
+        if not _is_begun(address, node) or not store.freshen():
+            return node
     except NotFound:
         if not store.freshen():
             raise
     return _find(store, address)
+
+
+def _is_begun(address: str, node: Node) -> bool:
+    """Whether an address is the beginning of the node's ID: another may have it whole by now."""
+    wanted = unlinked(address).removeprefix("id:")
+    return wanted not in node.ids and any(each.startswith(wanted) for each in node.ids)
 
 
 def _find(store: Store, address: str) -> Node:
@@ -54,14 +63,23 @@ def _find(store: Store, address: str) -> Node:
 
 def _by_file(store: Store, address: str) -> Node | None:
     """The node of an address that begins with a file of the memex; None if it does not."""
-    if (path := store.file(address)) is not None:
-        return store.tree(path).root
-    if (position := _POSITION.match(address)) and (path := store.file(position[1])) is not None:
-        return _at_line(store.tree(path), _line_number(position[2]), address)
+    if tree := _tree(store, address):
+        return tree.root
+    if (position := _POSITION.match(address)) and (tree := _tree(store, position[1])):
+        return _at_line(tree, _line_number(position[2]), address)
     for file, locator in _splits(address):
-        if (path := store.file(file)) is not None:
-            return _in_file(store.tree(path), locator, address)
+        if tree := _tree(store, file):
+            return _in_file(tree, locator, address)
     return None
+
+
+def _tree(store: Store, name: str) -> Tree | None:
+    """The file of this name; None if there is none to be shown. Raises: Ambiguous, Unreadable."""
+    path = store.file(name)
+    try:
+        return store.tree(path) if path is not None else None
+    except NotFound:
+        return None
 
 
 def _line_number(digits: str) -> int:
@@ -71,6 +89,8 @@ def _line_number(digits: str) -> int:
 
 def _anywhere(store: Store, address: str) -> Node:
     """The node of an ID or a CUSTOM_ID."""
+    if not _is_text(address):
+        raise NotFound(f"{address}: no such node", "give a text in UTF-8", address)
     if address.startswith("#"):
         nodes = store.with_custom_id(address[1:])
         return _only(nodes, address, lambda: _custom_id_names(store.trees()))
@@ -79,6 +99,11 @@ def _anywhere(store: Store, address: str) -> Node:
     if looks_like_file(address) and not store.holders(address):
         raise _no_file(store, address)
     return _by_id(store, address)
+
+
+def _is_text(address: str) -> bool:
+    """Whether it is more than bytes that are no text, as a command line may hold them."""
+    return not any(0xD800 <= ord(char) < 0xE000 for char in address)
 
 
 def unlinked(address: str) -> str:
@@ -196,7 +221,8 @@ def nowhere(address: str) -> NotFound:
     if _is_folder(name):
         return NotFound(f"{name}: a folder", "name a file, or give the folder with --root", name)
     if looks_like_file(address):
-        near = _near_file(name, _notes_beside(name))
+        beside = Store.of_files(_notes_beside(name), config=load(users_file(), is_users=True))
+        near = _near_file(name, _notes_beside(name), beside.shows)
         return NotFound(f"{name}: there is no such file", near, name)
     hint = "say where to look: --root DIR, or the variable ORGCTX_ROOT"
     return NotFound(f"{address}: no file, and no root to look in", hint, address)
@@ -218,8 +244,9 @@ def _notes_beside(name: str) -> list[str]:
     return [os.path.join(folder, name) for name in os.listdir(place.parent) if is_note(name)]
 
 
-def _near_file(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, list(names), 3, 0.5)
+def _near_file(name: str, names: Iterable[str], shows: Callable[[str], bool]) -> str:
+    """shows: whether a file is there to be shown."""
+    close = list(filter(shows, get_close_matches(name, list(names), 9, 0.5)))[:3]
     return f"did you mean {' or '.join(close)}?" if close else "check the name and the folder"
 
 
@@ -245,7 +272,12 @@ def _by_id(store: Store, wanted: str) -> Node:
     if len(wanted) < MIN_PREFIX and not any(wanted in node.ids for node in nodes):
         hint = f"give {MIN_PREFIX} characters or more of an ID, or FILE::*TITLE"
         raise NotFound(f"{wanted or 'id:'}: no node has this ID", hint, wanted)
-    return _only(nodes, f"id:{wanted}", lambda: [f"id:{each}" for each in store.ids()])
+    return _only(
+        nodes,
+        f"id:{wanted}",
+        lambda: [f"id:{each}" for each in store.ids()],
+        lambda near: bool(store.holders(near.removeprefix("id:"))),
+    )
 
 
 def _in_file(tree: Tree, locator: str, address: str) -> Node:
@@ -253,6 +285,8 @@ def _in_file(tree: Tree, locator: str, address: str) -> Node:
         return len(_located(tree, name.removeprefix(f"{tree.path}::"))) == 1
 
     nodes = _located(tree, locator)
+    if not nodes and re.fullmatch(r"\d+", locator):  # a line, as Org's own links have it
+        return _at_line(tree, _line_number(locator), address)
     return _only(nodes, address, lambda: _names(tree, locator), works)
 
 
@@ -375,4 +409,6 @@ def _no_file(store: Store, address: str) -> OrgctxError:
         return OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
     if _is_folder(name):
         return NotFound(f"{name}: a folder", "name a file in it", name)
-    return NotFound(f"{name}: there is no such file", _near_file(name, store.paths), name)
+    return NotFound(
+        f"{name}: there is no such file", _near_file(name, store.paths, store.shows), name
+    )

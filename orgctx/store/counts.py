@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config
@@ -37,6 +38,11 @@ class Settings:
         tags = sorted(self.config.private_tags)
         kept = self.config.ignore, tags, self.encoding, self.inlinetask_min_level
         return repr((*kept, self.config.active))
+
+
+def key_of_folder(folder: Path) -> str:
+    """What a root is known by; its name need not be text."""
+    return str(folder).encode("utf-8", "backslashreplace").decode()
 
 
 class Counting:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 3
+VERSION = 4
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
@@ -51,6 +51,8 @@ CREATE TABLE folder (
   headlines INTEGER NOT NULL,
   facts TEXT NOT NULL,
   summary TEXT NOT NULL,
+  author TEXT NOT NULL,
+  due INTEGER NOT NULL,
   PRIMARY KEY (root, path)
 ) WITHOUT ROWID;
 CREATE INDEX folder_parent ON folder (root, parent, path);
@@ -119,12 +121,31 @@ def connect(file: Path) -> sqlite3.Connection:
     """
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        return _opened(file)
+        if file.exists():
+            return _opened(file)
     except sqlite3.DatabaseError as error:
-        if not _is_damage(error):
+        if not is_damage(error):
             raise
-    remove(file)
-    return _opened(file)
+    return remade(file, None)
+
+
+def remade(file: Path, inode: int | None) -> sqlite3.Connection:
+    """Open a store in place of a damaged one, which is deleted unless somebody else has done so.
+
+    inode: of the damaged one; None if it could not even be opened.
+    Raises: as `connect`; OSError if somebody else takes too long.
+    """
+    from filelock import FileLock  # only what is damaged needs it
+
+    with FileLock(f"{file}.lock", BUSY_SECONDS):
+        try:
+            if inode is None or not file.exists() or file.stat().st_ino != inode:
+                return _opened(file)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+        remove(file)
+        return _opened(file)
 
 
 def remove(file: Path) -> None:
@@ -170,7 +191,10 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
+def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether the file is not what it should be; a busy or full one is, and stays."""
-    words = ("not a database", "malformed", "no such table", "no such column", "already exists")
+    words = (
+        *("not a database", "malformed", "corrupt", "vtable constructor failed"),
+        *("no such table", "no such column", "already exists"),
+    )
     return any(word in str(error) for word in words)

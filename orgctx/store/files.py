@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..core.model import Problem
-from ..errors import NotFound, Unreadable
+from ..core.outline import outline
+from ..core.privacy import conceal
+from ..errors import NotFound, OrgctxError, Unreadable
 
 SUFFIXES = (".org", ".org_archive")
 
@@ -128,6 +130,17 @@ def _is_at(path: Path, found: os.stat_result) -> bool:
     finally:
         os.close(folder)
     return os.path.samestat(found, here)
+
+
+def hides(place: Path, private_tags: frozenset[str]) -> bool:
+    """Whether all of a file is private, so that not even its name may be told."""
+    if not private_tags:
+        return False
+    try:
+        text, encoding = decode(read(place, place.name), place.name)
+    except OrgctxError:
+        return False
+    return not conceal(outline(text, place.name, encoding), private_tags).nodes
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:

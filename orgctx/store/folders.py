@@ -2,7 +2,8 @@
 
 A file that changes leaves its folder stale, in the same transaction. Later the stale folders and
 those above them are added up anew, from below, from what their own files and folders say; all
-others stay as they are.
+others stay as they are. Each of them has a summary that needs no model, and a mark, `due`, that
+tells a model's writer of it: another one each time, and 0 once a model has written.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ _FILES = (
 _FOLDERS = "SELECT path, files, headlines, facts FROM folder WHERE root = ? AND parent = ?"
 
 
-def fold(connection: sqlite3.Connection, root: int) -> list[bytes]:
+def fold(connection: sqlite3.Connection, root: int, keeps_written: bool = False) -> list[bytes]:
     """Bring the folders of a root up to date, within a transaction of the caller's.
 
+    keeps_written: whether a model's summary stays until a model has written another.
     Returns: the folders that were added up anew, deepest first; "" is the root itself.
     """
     rows = connection.execute("SELECT path FROM stale_folder WHERE root = ?", (root,)).fetchall()
@@ -32,7 +34,7 @@ def fold(connection: sqlite3.Connection, root: int) -> list[bytes]:
     ordered = sorted(paths, key=lambda path: (-_depth(path), path))
     kept = [path for path in ordered if _add_up(connection, root, path)]
     for path in kept:
-        _summarize(connection, root, path)
+        _summarize(connection, root, path, keeps_written)
     connection.execute("DELETE FROM stale_folder WHERE root = ?", (root,))
     return ordered
 
@@ -60,8 +62,9 @@ def _add_up(connection: sqlite3.Connection, root: int, path: bytes) -> bool:
     facts = to_json(_total([*(row[1] for row in files), *(row[3] for row in folders)]))
     parent = path.rpartition(b"/")[0] if path else None
     connection.execute(
-        "INSERT INTO folder VALUES (?, ?, ?, ?, ?, ?, '') ON CONFLICT (root, path) DO UPDATE SET"
-        " files = excluded.files, headlines = excluded.headlines, facts = excluded.facts",
+        "INSERT INTO folder VALUES (?, ?, ?, ?, ?, ?, '', '', random() | 1)"
+        " ON CONFLICT (root, path) DO UPDATE SET files = excluded.files,"
+        " headlines = excluded.headlines, facts = excluded.facts, due = excluded.due",
         (root, path, parent, count, headlines, facts),
     )
     return True
@@ -71,12 +74,16 @@ def _total(facts: Iterable[str]) -> Facts:
     return total(map(from_json, facts))
 
 
-def _summarize(connection: sqlite3.Connection, root: int, path: bytes) -> None:
+def _summarize(connection: sqlite3.Connection, root: int, path: bytes, keeps_written: bool) -> None:
     """Say what a folder is about, against those beside it."""
     key = (root, path)
-    query = "SELECT files, facts, parent FROM folder WHERE root = ? AND path = ?"
-    files, facts, parent = connection.execute(query, key).fetchone()
+    query = "SELECT files, facts, parent, author FROM folder WHERE root = ? AND path = ?"
+    files, facts, parent, author = connection.execute(query, key).fetchone()
+    if keeps_written and author and files >= SUMMED:
+        return
     rows = connection.execute(_FOLDERS, (root, parent)).fetchall() if parent is not None else []
     beside = _total(row[3] for row in rows if row[0] != path)
     text = summary(from_json(facts), beside) if files >= SUMMED else ""
-    connection.execute("UPDATE folder SET summary = ? WHERE root = ? AND path = ?", (text, *key))
+    connection.execute(
+        "UPDATE folder SET summary = ?, author = '' WHERE root = ? AND path = ?", (text, *key)
+    )

@@ -7,18 +7,22 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
-from .database import connect
+from .database import connect, is_damage, remade
 from .store import File, Folder, Ids, Root, Store, linked_from, matching, name_of, place_of
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
-from .counts import Settings, add_counts, count_all, known_count, mark_texts
+from .counts import Settings, add_counts, count_all, key_of_folder, known_count, mark_texts
+
+T = TypeVar("T")
+WAKE = 500
+"""Milliseconds after which watching looks whether it is to stop."""
 
 _OF_IDS = "node_id CROSS JOIN node ON node.id = node_id.node CROSS JOIN file ON file.id = node.file"
 _ID_COUNTS = f"SELECT value, count(*) AS n FROM {_OF_IDS} WHERE {{roots}} GROUP BY value"
@@ -65,18 +69,51 @@ class IndexedStore(Store):
         self._local = threading.local()
         self.fault = ""
         if not is_frozen and any(self._id_of(root) is None for root in self.roots):
-            self.sync()
+            self.sync(summaries="leave")
 
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's own connection."""
         if not hasattr(self._local, "connection"):
-            self._local.connection = connect(self.database)
+            self._keep(connect(self.database))
         connection: sqlite3.Connection = self._local.connection
         return connection
 
-    def sync(self, is_full: bool = False, progress: Progress | None = None) -> Report:
-        """Bring the database up to date with the notes. Raises: sqlite3.Error."""
+    def _keep(self, connection: sqlite3.Connection) -> None:
+        self._local.connection = connection
+        self._local.inode = self.database.stat().st_ino
+        self._has_others_changes()
+
+    def _whole(self, work: Callable[[], T]) -> T:
+        """Do something with the database; if that is found to be damaged, with one made anew."""
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+        self.connection.close()
+        self._keep(remade(self.database, self._local.inode))
+        self._sync()
+        return work()
+
+    def sync(
+        self,
+        is_full: bool = False,
+        progress: Progress | None = None,
+        summaries: Literal["write", "dry-run", "leave"] = "write",
+    ) -> Report:
+        """Bring the database up to date with the notes.
+
+        summaries: "write": ask the model that is configured, if any, for those that are due;
+            "dry-run": only count what that would cost; "leave" them to another sync.
+        Raises: sqlite3.Error. A model that fails is a note in the report.
+        """
+        total = self._whole(lambda: self._sync(is_full, progress))
+        if summaries != "leave":
+            self._summarize(total, summaries == "dry-run", progress)
+        return total
+
+    def _sync(self, is_full: bool = False, progress: Progress | None = None) -> Report:
         from .sync import Report, sync  # most answers need no sync
 
         total = Report()
@@ -94,16 +131,35 @@ class IndexedStore(Store):
         self._count_marks()
         return total
 
+    def _summarize(self, report: Report, is_dry: bool, progress: Progress | None) -> None:
+        """Have a model write the summaries that are due, where one is configured."""
+        settings = {self._id_of(root): self._settings(root) for root in self.roots}
+        if any(each.config.summaries for each in settings.values()):
+            from .writing import write  # only who has a model pays
+
+            known = {id_: each for id_, each in settings.items() if id_ is not None}
+            report.summaries, notes = write(self.connection, known, is_dry, progress)
+            report.notes += notes
+        elif is_dry:
+            report.summaries.is_dry_run = True
+            report.notes.append("no model writes summaries: orgctx.toml has no [summaries]")
+
     def freshen(self) -> bool:
         """See Store.freshen."""
         if self._is_frozen:
             return False
         try:
-            report = self.sync()
+            report = self.sync(summaries="leave")
         except sqlite3.Error as error:
             self.fault = str(error)
             return True
-        return report.is_changed or bool(report.problems)
+        return self._has_others_changes() or report.is_changed or bool(report.problems)
+
+    def _has_others_changes(self) -> bool:
+        """Whether somebody else has written since this was asked last: it may be news to us."""
+        [(version,)] = self._local.connection.execute("PRAGMA data_version").fetchall()
+        known, self._local.version = getattr(self._local, "version", None), version
+        return bool(version != known)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:
         """Sync now, and again whenever something changes under the roots, until `stop` is set.
@@ -117,10 +173,19 @@ class IndexedStore(Store):
         except ImportError as error:
             hint = "pip install 'orgctx[watch]'"
             raise Unreadable("watchfiles is not installed", hint, "watchfiles") from error
-        yield self.sync()
-        folders = [root.folder for root in self.roots]
-        for _ in watch(*folders, stop_event=stop, raise_interrupt=False):
-            report = self.sync()
+        yield self.sync(summaries="leave")
+        folders, is_first = [root.folder for root in self.roots], True
+        for changes in watch(
+            *folders,
+            stop_event=stop,
+            raise_interrupt=False,
+            yield_on_timeout=True,
+            rust_timeout=WAKE,
+        ):
+            if not changes and not is_first:
+                continue
+            is_first = False  # what changed before it began to watch is seen at its first wake
+            report = self.sync(summaries="leave")
             if report.read or report.removed:
                 yield report
 
@@ -147,7 +212,7 @@ class IndexedStore(Store):
 
         def count(text: str) -> int:
             if text not in known:
-                cost = known_count(self.connection, encoding, text)
+                cost = self._whole(lambda: known_count(self.connection, encoding, text))
                 known[text] = counter("tokens", encoding)(text) if cost is None else cost
             return known[text]
 
@@ -335,8 +400,8 @@ class IndexedStore(Store):
     def _id_of(self, root: Root) -> int | None:
         """The root's row, if it was synced as it would be now."""
         known = "SELECT id FROM root WHERE folder = ? AND settings = ?"
-        key = (str(root.folder), str(self._settings(root)))
-        row = self.connection.execute(known, key).fetchone()
+        key = (key_of_folder(root.folder), str(self._settings(root)))
+        row = self._whole(lambda: self.connection.execute(known, key).fetchone())
         return int(row[0]) if row else None
 
     def _query(
@@ -360,7 +425,7 @@ class IndexedStore(Store):
         ids = map(self._id_of, self.roots) if roots is None else roots
         marks = ",".join(str(id_) for id_ in ids if id_ is not None) or "NULL"
         named = statement.format(roots=f"root IN ({marks})")
-        return self.connection.execute(named, values).fetchall()
+        return self._whole(lambda: self.connection.execute(named, values).fetchall())
 
     def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
         """The files of these rows as they are now; one that is gone is no answer."""

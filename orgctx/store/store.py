@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from unicodedata import normalize
@@ -88,7 +89,8 @@ class Store:
         self._known: dict[str, tuple[bytes, Tree]] = {}
 
     def _config_of(self, root: Root) -> Config:
-        return load(root.folder / CONFIG_NAME).over(self.config)
+        own = load(root.folder / CONFIG_NAME).over(self.config)
+        return replace(own, private_tags=own.private_tags | _private_above(root.folder))
 
     @classmethod
     def of_files(
@@ -101,7 +103,17 @@ class Store:
         store = cls((), inlinetask_min_level, config)
         names = {path.removeprefix("./"): (place_of(path) or Path(path)) for path in paths}
         store._lone = {name: place.absolute() for name, place in names.items()}
+        above = {Path(os.path.realpath(place)).parent for place in store._lone.values()}
+        tags = store.config.private_tags.union(*map(_private_of, above))
+        store.config = replace(store.config, private_tags=tags)
         return store
+
+    def shows(self, path: str) -> bool:
+        """Whether there is such a file, and something in it that may be shown."""
+        try:
+            return bool(self.tree(path).nodes)
+        except OrgctxError:
+            return False
 
     @property
     def paths(self) -> dict[str, Path]:
@@ -113,6 +125,8 @@ class Store:
             patterns = self.configs[root.name].ignore
             for found in files.notes(root.folder, ignorer(patterns) if patterns else None):
                 if isinstance(found, Problem):
+                    if files.hides(Path(found.path), self.configs[root.name].private_tags):
+                        continue
                     problems.append(Problem(self._name(root, found.path), 0, found.what))
                 else:
                     yield self._name(root, found.path), Path(found.path)
@@ -186,7 +200,8 @@ class Store:
             try:
                 yield self.tree(path)
             except OrgctxError as error:
-                if unreadable is not None:
+                is_gone = isinstance(error, NotFound)  # just now, or none of it may be shown
+                if unreadable is not None and (self._lone or not is_gone):
                     what = error.message.removeprefix(f"{path}: ")
                     unreadable.append(Problem(path, 0, what, error.hint))
         if passed_over is not None:
@@ -381,6 +396,16 @@ def linked_from(wanted: str, trees: Iterable[Tree]) -> list[Node]:
     """The nodes whose entries link to an ID."""
     nodes = (node for tree in trees for node in tree.nodes if wanted in node.text)
     return [node for node in nodes if wanted in linked_ids(node.text)]
+
+
+def _private_of(folder: Path) -> frozenset[str]:
+    """The private tags of a folder: whoever names a part of a root does not open it."""
+    return load(folder / CONFIG_NAME).private_tags | _private_above(folder)
+
+
+def _private_above(folder: Path) -> frozenset[str]:
+    tags = (load(above / CONFIG_NAME).private_tags for above in folder.parents)
+    return frozenset().union(*tags)
 
 
 def _level(level: int | None) -> int | None:

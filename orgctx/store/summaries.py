@@ -63,7 +63,8 @@ def facts_of(tree: Tree) -> Facts:
         for term, number in Counter(terms(text)).items():
             words[term] += weight * number
     tags = Counter(tag for node in tree.nodes for tag in node.tags)
-    title = root.title or tree.path.rpartition("/")[2].partition(".")[0]
+    name = root.title or tree.path.rpartition("/")[2].partition(".")[0]
+    title = name.encode("utf-8", "replace").decode()
     return Facts(1, _capped(words), _capped(tags), [title[:TITLE_LENGTH]])
 
 

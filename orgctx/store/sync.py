@@ -21,9 +21,10 @@ from ..core.outline import outline, problems
 from ..core.privacy import conceal
 from ..errors import NotFound, OrgctxError
 from . import files
-from .counts import Counting, Settings, texts_shown
+from .counts import Counting, Settings, key_of_folder, texts_shown
 from .folders import fold
 from .summaries import facts_of, to_json
+from .writing import Asked
 
 SETTLED_NS = 2_000_000_000
 """A file that changed so shortly before it was read may change again in the same clock tick."""
@@ -46,6 +47,7 @@ class Report:
     """What a sync did: files read, unchanged, removed, and what was wrong; none that is private.
 
     is_changed: whether any file is known otherwise than before, or no longer; private ones too.
+    summaries: what was asked of a model. notes: what else to tell, a line each.
     """
 
     read: int = 0
@@ -53,6 +55,8 @@ class Report:
     removed: int = 0
     is_changed: bool = False
     problems: list[Problem] = field(default_factory=list)
+    summaries: Asked = field(default_factory=Asked)
+    notes: list[str] = field(default_factory=list)
 
 
 def sync(
@@ -80,7 +84,8 @@ def sync(
     _forget_all(writer, known, report)
     if writer.has_stale_folders:
         with _transaction(connection):
-            fold(connection, root)
+            has_model = settings.config.summaries is not None
+            fold(connection, root, has_model and not _has_traces(connection, root))
     _purge(connection, root)
     _note_passed_over(connection, root, passed_over)
     return report
@@ -152,7 +157,7 @@ class _Row:
 def _root(connection: sqlite3.Connection, folder: Path, settings: Settings) -> int:
     """The root's row; if it was synced with other settings, without its files."""
     query = "SELECT id FROM root WHERE folder = ? AND settings = ?"
-    key = (str(folder), str(settings))
+    key = (key_of_folder(folder), str(settings))
     if row := connection.execute(query, key).fetchone():
         return int(row[0])
     with _transaction(connection):
@@ -197,6 +202,8 @@ def _changed(
     patterns = settings.config.ignore
     for found in files.notes(folder, ignorer(patterns) if patterns else None):
         if isinstance(found, Problem):
+            if files.hides(Path(found.path), settings.config.private_tags):
+                continue
             report.problems.append(Problem(found.path[start:], 0, found.what, found.hint))
             continue
         path = found.path[start:]
@@ -452,10 +459,15 @@ def _forget_words(connection: sqlite3.Connection, where: str, value: int | str) 
     )
 
 
+def _has_traces(connection: sqlite3.Connection, root: int) -> bool:
+    """Whether something had to go, so that nothing that was made of it may stay either."""
+    row = connection.execute("SELECT has_traces FROM root WHERE id = ?", (root,)).fetchone()
+    return bool(row and row[0])
+
+
 def _purge(connection: sqlite3.Connection, root: int) -> None:
     """Have no trace left of rows that had to go: not in the index of words, not in the log."""
-    row = connection.execute("SELECT has_traces FROM root WHERE id = ?", (root,)).fetchone()
-    if row and row[0]:
+    if _has_traces(connection, root):
         connection.execute("INSERT INTO words (words) VALUES ('optimize')")
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         connection.execute("UPDATE root SET has_traces = ? WHERE id = ?", (busy, root))

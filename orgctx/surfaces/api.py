@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..config import load, users_file
 from ..core import model
 from ..core.lens import BACKGROUND
 from ..core.links import linked_ids
@@ -18,7 +19,15 @@ from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
 from ..views.overview import survey
+from ..views.searching import ENTRIES, Found, Page, Query, search
 from ..views.view import BUDGET, Limit
+
+if TYPE_CHECKING:
+    from ..cites import CiteProblem, Cites
+    from ..views.reading import Reading
+
+Texts = str | Iterable[str]
+"""One text, or several."""
 
 
 class Node:
@@ -121,6 +130,58 @@ class Memex:
         """
         return survey(self._store, addresses, Limit(budget, unit, encoding, ids))
 
+    def grep(  # noqa: PLR0913  # the command's options, each by its name
+        self,
+        pattern: str = "",
+        path: str = "",
+        *,
+        regexp: bool = False,
+        ignore_case: bool = False,
+        todo: Texts = (),
+        tag: Texts = (),
+        property: Texts = (),
+        limit: int = ENTRIES,
+        after: str = "",
+        budget: int = BUDGET,
+    ) -> Found:
+        """Find the lines that a text is in, by entry; see `orgctx.views.searching.search`.
+
+        path: what to search, a folder, file or node; "" for all. todo, tag, property: what an entry
+        must have, one text or several; of keywords one, of tags (inherited ones too) and properties
+        (NAME or NAME=VALUE) all.
+        limit: the most entries. after: the `cursor` of the page before.
+        budget: int > 0, the most tokens that `found.text` may cost.
+        """
+        filters = (_texts(todo), _texts(tag), _texts(property))
+        query = Query(pattern, path, regexp, ignore_case, *filters)
+        return search(self._store, query, Page(limit, after), Limit(budget))
+
+    def read(
+        self,
+        address: str,
+        *,
+        subtree: bool = False,
+        lines: str | tuple[int, int] | None = None,
+        budget: int = 8000,
+        unit: str = "tokens",
+        encoding: str = DEFAULT_ENCODING,
+        cites: Cites | None = None,
+    ) -> Reading:
+        """Read the true lines of an entry or a file; see `orgctx.views.reading.read`.
+
+        lines: of a file, "12-19" or (12, 19). cites: an `orgctx.cites.Cites`, which gives the file
+        its number and remembers what was shown. Other parameters as for `focus`.
+        """
+        from ..views.reading import read  # a focus should not pay for it
+
+        return read(self._store, address, Limit(budget, unit, encoding), subtree, lines, cites)
+
+    def cite(self, answer: str, cites: Cites, style: str = "link") -> tuple[str, list[CiteProblem]]:
+        """Turn the cites of an answer into links; see `orgctx.cites.normalised`."""
+        from ..cites import normalised
+
+        return normalised(answer, cites, style)
+
     def node(self, address: str) -> Node:
         """The node at `address`, any form.
 
@@ -137,6 +198,10 @@ class Memex:
         return self._store.problems()
 
 
+def _texts(texts: Texts) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
 def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = None) -> Memex:
     """Open notes for reading.
 
@@ -150,5 +215,6 @@ def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = N
     """
     names = [fspath(root) for root in roots]
     if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
-        return Memex(Store.of_files(names, inlinetask_min_level))
+        config = load(users_file(), is_users=True)
+        return Memex(Store.of_files(names, inlinetask_min_level, config))
     return Memex(open_store(names, inlinetask_min_level))

@@ -53,8 +53,8 @@ class Commands(click.Group):
 def cli() -> None:
     """Show Org notes to a language model: the right slice, exactly within a token budget.
 
-    Exit status: 0 done, 1 something named is not there or cannot be read, 2 usage, 3 the budget is
-    too small, 70 a fault of the program.
+    Exit status: 0 done, 1 something named is not there or cannot be read, 2 usage, 3 a limit or
+    check could not be met, 70 a fault of the program.
     """
 
 

@@ -33,9 +33,18 @@ def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | Non
 @click.command()
 @click.argument("roots", nargs=-1, metavar="[ROOT]...")
 @option("--full", is_flag=True, help="Read every file again.")
+@option(
+    "--summaries-dry-run", is_flag=True, help="Ask no model; say what its summaries would cost."
+)
 @json_option
 @inlinetasks
-def sync(roots: Sequence[str], full: bool, as_json: bool, inlinetask_min_level: int | None) -> None:
+def sync(
+    roots: Sequence[str],
+    full: bool,
+    summaries_dry_run: bool,
+    as_json: bool,
+    inlinetask_min_level: int | None,
+) -> None:
     """Bring the store up to date: read what changed in the notes since the last time.
 
     ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
@@ -46,8 +55,8 @@ def sync(roots: Sequence[str], full: bool, as_json: bool, inlinetask_min_level: 
     tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
-    with output.progress("reading notes") as progress:
-        report = store.sync(full, progress)
+    with output.progress("syncing") as progress:
+        report = store.sync(full, progress, "dry-run" if summaries_dry_run else "write")
     output.write(output.to_json(syncing.to_data(report)) if as_json else syncing.to_text(report))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..config import load, users_file
 from ..core.model import Problem, Tree
 from ..errors import NotFound
 from ..store.store import Store, place_of
@@ -46,12 +47,12 @@ def _named(store: Store, problem: Problem) -> Problem:
 
 
 def _store(path: str, inlinetask_min_level: int | None) -> Store:
-    place = place_of(path)
+    place, config = place_of(path), load(users_file(), is_users=True)
     if place is not None and os.path.isfile(place):
-        return Store.of_files([path], inlinetask_min_level)
+        return Store.of_files([path], inlinetask_min_level, config)
     if place is None or not os.path.isdir(place):
         raise NotFound(f"{path}: there is no such file or folder", "check the name", path)
-    store = Store([path], inlinetask_min_level)
+    store = Store([path], inlinetask_min_level, config)
     if not store.paths:
         raise NotFound(f"{path}: no Org files in this folder", "Org files end in .org", path)
     return store

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ..core.model import Problem
 from ..store.indexed import IndexedStore
 from ..store.store import Store
 from ..store.sync import Report
+from ..store.writing import Asked
 
 SHOWN = 20
 
@@ -20,13 +22,26 @@ def to_data(report: Report) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "removed": report.removed,
         "problems": [each._asdict() for each in report.problems],
+        "summaries": asdict(report.summaries),
+        "notes": report.notes,
     }
 
 
 def to_text(report: Report) -> str:
-    """A sync's report in a line, and a line for each of the first problems."""
+    """A sync's report in a line, one on summaries and notes, and one for each first problem."""
     counts = f"{report.read} read, {report.unchanged} unchanged, {report.removed} removed"
-    return f"{counts}, {len(report.problems)} problems\n{_listed(report.problems)}"
+    notes = "".join(f"{each}\n" for each in (*_asked(report.summaries), *report.notes))
+    return f"{counts}, {len(report.problems)} problems\n{notes}{_listed(report.problems)}"
+
+
+def _asked(asked: Asked) -> Iterator[str]:
+    """What was asked of a model, or would be; nothing if no model was to write."""
+    cost = f"{asked.calls} calls, {asked.input_tokens} input tokens"
+    if asked.is_dry_run:
+        about = "" if asked.is_exact else "about "
+        yield f"summaries to be written: {about}{cost}"
+    elif asked.calls:
+        yield f"{asked.written} summaries written: {cost}"
 
 
 def status(store: Store) -> dict[str, Any]:

@@ -1,0 +1,177 @@
+"""Commands that find the way: grep, read, cite."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ..cites import STYLES, Cites, normalised
+from ..errors import Stale, Unreadable
+from ..store.store import Store
+from ..tokens import ENCODINGS, UNITS
+from ..views import reading, searching
+from ..views.searching import Found, Query
+from ..views.view import Limit, unsaved
+from . import output
+from .options import (
+    Whole,
+    choice,
+    inlinetasks,
+    json_option,
+    limit_of,
+    no_sync_option,
+    option,
+    roots_option,
+    store_for,
+    tell_fault,
+)
+
+
+@click.command()
+@click.argument("pattern")
+@click.argument("path", default="")
+@option("--regexp", is_flag=True, help="PATTERN is a regular expression, in RE2's syntax.")
+@option("--ignore-case", is_flag=True, help="Letters match in any case.")
+@option("--todo", multiple=True, metavar="KEYWORD", help="Entries with this keyword; repeatable.")
+@option("--tag", multiple=True, metavar="TAG", help="Entries with this tag, inherited ones too.")
+@option("--property", multiple=True, metavar="K=V", help="Entries with this property, or just K.")
+@option("--limit", type=Whole(1), default=searching.ENTRIES, metavar="N", help="Entries a page.")
+@option("--after", default="", metavar="ADDRESS", help="Go on behind this place.")
+@option("--budget", type=Whole(1), metavar="N", help="The hard limit in tokens.  [default: 4000]")
+@json_option
+@roots_option
+@no_sync_option
+@inlinetasks
+def grep(pattern: str, path: str, as_json: bool, **options: Any) -> None:
+    """Find lines by what stands in them, and show them by entry.
+
+    PATTERN is literal, or an expression with --regexp; it may be empty if there is a filter: a
+    keyword, a tag, a property. PATH is a folder, a file, or the address of a node, whose subtree
+    is searched; by default all notes are. Exit status 1 if nothing is found.
+    """
+    store, paths = store_for([path] if path else [], options)
+    filters = {name: options[name] for name in ("regexp", "ignore_case", "todo", "tag", "property")}
+    query = Query(pattern, "".join(paths), **filters)
+    page = searching.Page(options["limit"], options["after"])
+    limit = limit_of(store, {**options, "unit": None, "encoding": None, "ids": None})
+    shape = _json if as_json else searching.to_text
+    found = searching.search(store, query, page, limit, shape)
+    output.write(shape(found))
+    tell_fault(store)
+    edited = unsaved(store, (each.path for each in found.entries))
+    for problem in (*found.unreadable, *edited):
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    if not found.entries:
+        output.complain(*_nothing(query, page, found))
+        raise click.exceptions.Exit(1)
+
+
+def _json(found: Found) -> str:
+    return output.to_json(searching.to_data(found))
+
+
+def _nothing(query: Query, page: searching.Page, found: Found) -> tuple[str, str]:
+    """What to say if nothing is found, and what to try."""
+    what = f"nothing found for {query.pattern!r}" if query.pattern else "no entry found"
+    where = f" in {query.path}" if query.path else ""
+    behind = f" behind {page.after}" if page.after else ""
+    if found.near:
+        return what + where + behind, f"there is a title {' or '.join(map(repr, found.near))}"
+    hint = "fewer filters" if not query.pattern else "another word"
+    return what + where + behind, f"try {hint}{'' if query.ignore_case else ', or --ignore-case'}"
+
+
+TRIES = 100
+"""How often a read begins anew because another one has written the same registry meanwhile."""
+PROBLEMS = 20
+"""How many problems of an answer are told one by one."""
+
+
+@click.command()
+@click.argument("address")
+@option("--subtree", is_flag=True, help="All that is below, too; of a file, all of it.")
+@option("--lines", metavar="A-B", help="These lines of a file.")
+@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 8000]")
+@choice("--unit", UNITS, "What the budget counts.")
+@option(
+    "--encoding",
+    type=click.Choice(ENCODINGS),
+    help="How tokens are counted.  [default: o200k_base]",
+)
+@option("--cites", metavar="FILE", help="Where the numbers of what is read are kept, for `cite`.")
+@json_option
+@roots_option
+@no_sync_option
+@inlinetasks
+def read(address: str, as_json: bool, **options: Any) -> None:
+    """Print the true lines of an entry, each with its number.
+
+    ADDRESS is as for `focus`; of a file, it is the text above the first headline. The first line
+    says what it is: number, path, title, revision, lines. An answer may cite `[1:L12-L19]`.
+    """
+    store, addresses = store_for([address], options)
+    found = _read(store, addresses[0], _reading_limit(store, options), options)
+    output.write(output.to_json(reading.to_data(found)) if as_json else found.text)
+    tell_fault(store)
+    for problem in unsaved(store, [found.path]):
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+
+
+def _reading_limit(store: Store, options: dict[str, Any]) -> Limit:
+    """As for a view, but for the default budget."""
+    limit = limit_of(store, {**options, "ids": None})
+    configs = [*store.configs.values(), store.config]
+    is_set = options["budget"] or any(each.budget for each in configs)
+    return limit if is_set else limit._replace(budget=reading.BUDGET)
+
+
+def _read(store: Store, address: str, limit: Limit, options: dict[str, Any]) -> reading.Reading:
+    """Read, and write down that it was read before it is shown."""
+    asked, words = (options["subtree"], options["lines"]), _repeated(options)
+    if not options["cites"]:
+        return reading.read(store, address, limit, *asked, None, words)
+    for _ in range(TRIES):
+        cites = Cites.load(options["cites"], is_new_allowed=True)
+        found = reading.read(store, address, limit, *asked, cites, words)
+        if cites.save(options["cites"]):
+            return found
+    raise Stale(f"{options['cites']}: it changes again and again", "try again", options["cites"])
+
+
+def _repeated(options: dict[str, Any]) -> list[str]:
+    """The options that a call which goes on needs too: where to look, and where numbers are."""
+    words = [word for root in options["roots"] for word in ("--root", root)]
+    for name in ("inlinetask_min_level", "cites"):
+        if options[name] is not None:
+            words += [f"--{name.replace('_', '-')}", str(options[name])]
+    return words
+
+
+@click.command()
+@option("--cites", required=True, metavar="FILE", help="The file that `read` was given.")
+@choice("--style", STYLES, "Where links go: in the cite's place, or below the answer.")
+def cite(cites: str, style: str) -> None:
+    """Turn the cites of an answer, from standard input, into links.
+
+    `[1:L12-L19]` cites lines of what `read` gave the number 1. What is malformed, or of nothing
+    that was read, is removed and named on standard error; then the exit status is 3.
+    """
+    text, problems = normalised(_input(), Cites.load(cites), style)
+    output.write(text)
+    for each in problems[:PROBLEMS]:
+        what = "removed" if each.is_removed else "taken for its last line"
+        output.complain(f"line {each.line}: {each.cite}: {each.what}; {what}")
+    if len(problems) > PROBLEMS:
+        output.complain(f"and {len(problems) - PROBLEMS} cites more")
+    if any(each.is_removed for each in problems):
+        raise click.exceptions.Exit(3)
+
+
+def _input() -> str:
+    """Standard input. Raises: Unreadable."""
+    try:
+        return sys.stdin.buffer.read().decode() if sys.stdin else ""
+    except UnicodeDecodeError as error:
+        raise Unreadable("standard input: not UTF-8 text", "save it as UTF-8") from error

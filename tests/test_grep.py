@@ -1,0 +1,1006 @@
+"""Search: hits are those of a plain scan, each on one page, and no page costs more than it may."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+import emacs
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from memexes import Trees, memexes
+from views import SIZES
+
+from orgctx import BadArgument, BudgetTooSmall, Memex, NotFound, OutsideRoot, open_memex
+from orgctx.core.model import Node, Tree
+from orgctx.core.outline import outline
+from orgctx.core.privacy import conceal
+from orgctx.store.files import decode
+from orgctx.store.store import Store
+from orgctx.surfaces import cli
+from orgctx.surfaces.output import to_json
+from orgctx.views import searching
+from orgctx.views.searching import LINES, Found, FoundEntry, Page, Query, search, to_data
+from orgctx.views.view import Limit
+
+count = SIZES["o200k_base"]
+PLENTY = Limit(10**9)
+PRIVATE = frozenset({"private", "a"})
+Line = tuple[str, int]
+
+
+class Concealed(Trees):
+    """A store of trees as they may be shown."""
+
+    def __init__(self, trees: list[Tree]) -> None:
+        super().__init__([conceal(tree, PRIVATE) for tree in trees])
+
+    def tree(self, path: str) -> Tree:
+        tree = super().tree(path)
+        if not tree.nodes:
+            raise NotFound(f"{path}: there is no such file", where=path)
+        return tree
+
+
+def visible_lines(tree: Tree) -> Iterator[tuple[int, str]]:
+    """The lines of a file that anybody may see, by the words of the contract."""
+    lines = tree.text.replace("\r\n", "\n").split("\n")
+    for node in tree.nodes:
+        above = [*node.ancestors, node]
+        tags = {tag for each in above for tag in each.tags}
+        if tags & PRIVATE or any("crypt" in each.tags for each in node.ancestors):
+            continue
+        last = node.last_line
+        if "crypt" in node.tags:
+            last = node.first_line if node.level else 0
+        for number in range(node.first_line, last + 1):
+            yield number, lines[number - 1]
+
+
+def scan(trees: list[Tree], is_hit: Callable[[str], Any]) -> set[Line]:
+    """What a plain scan finds."""
+    return {
+        (tree.path, number)
+        for tree in trees
+        for number, line in visible_lines(tree)
+        if is_hit(normalize("NFC", line))
+    }
+
+
+def pages(store: Store, query: Query, limit: int, budget: Limit = PLENTY) -> Iterator[Found]:
+    """All pages; a budget too small for one of them is raised for it."""
+    after = ""
+    while True:
+        try:
+            found = search(store, query, Page(limit, after), budget)
+        except BudgetTooSmall as error:
+            found = search(store, query, Page(limit, after), budget._replace(budget=error.needed))
+        yield found
+        if found.cursor is None:
+            return
+        assert found.cursor != after
+        after = found.cursor
+
+
+def entry_lines(each: FoundEntry) -> list[Line]:
+    return [(each.path, hit.line) for hit in each.hits]
+
+
+def found_lines(store: Store, query: Query, limit: int, budget: Limit = PLENTY) -> list[Line]:
+    """All hit lines: those on the pages, and those that a page only counts, asked for by entry."""
+    lines: list[Line] = []
+    counted: Counter[str] = Counter()
+    begun: dict[str, int] = {}
+    for found in pages(store, query, limit, budget):
+        for each in found.entries:
+            begun[each.address] = begun.get(each.address, 0) + len(each.hits)
+            counted[each.address] = begun[each.address] + each.left_out
+            lines += entry_lines(each)
+    for address, total in counted.items():
+        if total > begun[address]:
+            node = query._replace(path=address)
+            own = [
+                line
+                for found in pages(store, node, limit, budget)
+                for each in found.entries
+                if each.address == address
+                for line in entry_lines(each)
+            ]
+            assert len(own) == total
+            lines += [line for line in own if line not in lines]
+    return lines
+
+
+# --- Laws ----------------------------------------------------------------------------------------
+
+PATTERNS = (
+    *("e", "TODO", ":ID:", " ", "id-1", "end_src", "Notes", ".", "* ", "(", "[", "\\", "\r", "\0"),
+    *(
+        "é",
+        "e\u0301",
+        "résumé",
+        "re\u0301sume\u0301",
+        "你",
+        "世界",
+        "ключ",
+        "<|endoftext|>",
+        "%",
+        "_",
+    ),
+    *('"', "'", "Beds", "\u2028", "\x85", "🚀", "-", "crypt", "private", "nothing of that"),
+)
+
+
+@st.composite
+def patterns(draw: st.DrawFn, trees: list[Tree]) -> str:
+    """A usual one, or a piece of a line."""
+    text = draw(st.sampled_from(trees)).text
+    if not text or draw(st.booleans()):
+        return draw(st.sampled_from(PATTERNS))
+    start = draw(st.integers(0, len(text) - 1))
+    piece = text[start : start + draw(st.integers(1, 12))].split("\n")[0]
+    return piece or "e"
+
+
+@given(st.data(), memexes(), st.integers(1, 4), st.integers(1, 400))
+def test_hits_are_those_of_a_plain_scan(data, trees, limit, budget):
+    pattern = data.draw(patterns(trees))
+    wanted = normalize("NFC", pattern)
+    expected = scan(trees, lambda line: wanted in line)
+    event("nothing" if not expected else "one page" if len(expected) < 5 else "several pages")
+    for limits in ((1000, PLENTY), (limit, Limit(budget))):
+        lines = found_lines(Concealed(trees), Query(pattern), *limits)
+        assert len(lines) == len(set(lines))
+        assert set(lines) == expected
+
+
+@given(st.data(), memexes())
+def test_case_is_ignored_as_unicode_folds_it(data, trees):
+    def fold(text):
+        return normalize("NFC", normalize("NFD", text).casefold())
+
+    wanted = fold(pattern := data.draw(patterns(trees)))
+    expected = scan(trees, lambda line: wanted in fold(line))
+    for form in (pattern, pattern.upper(), normalize("NFD", pattern)):
+        if fold(form) == wanted:
+            query = Query(form, ignore_case=True)
+            assert set(found_lines(Concealed(trees), query, 1000)) == expected
+
+
+EXPRESSIONS = (
+    *(r"^\*+ ", r"[0-9]+", r"[a-z]+_[a-z]+$", r"^$", r"x|y", r"\bTODO\b", r".", r"^#\+", r"a*"),
+    *(r"^[^ ]+$", r"(é|a)b?", "e\u0301", r"\.$", r"[一-龥]+", r"^:(ID|CUSTOM_ID):", r"\At", r"\|"),
+)
+
+
+@given(memexes(), st.sampled_from(EXPRESSIONS), st.booleans())
+def test_an_expression_is_matched_with_each_line(trees, pattern, ignore_case):
+    flags = re.ASCII | (re.IGNORECASE if ignore_case else 0)
+    is_hit = re.compile(normalize("NFC", pattern), flags).search
+    expected = scan(trees, is_hit)
+    query = Query(pattern, regexp=True, ignore_case=ignore_case)
+    assert set(found_lines(Concealed(trees), query, 1000)) == expected
+
+
+def needed(store: Store, query: Query, page: Page, shape: searching.Shape) -> int:
+    """The smallest budget of a page."""
+    try:
+        search(store, query, page, Limit(1), shape)
+    except BudgetTooSmall as error:
+        return error.needed
+    return 1
+
+
+@given(st.data(), memexes(), st.integers(1, 900), st.integers(1, 60))
+def test_no_page_costs_more_than_its_budget(data, trees, budget, limit):
+    query, page, store = Query(data.draw(patterns(trees))), Page(limit), Concealed(trees)
+    for shape in (searching.to_text, lambda found: to_json(to_data(found))):
+        smallest = needed(store, query, page, shape)
+        event("too small" if budget < smallest else "enough")
+        if budget < smallest:
+            with pytest.raises(BudgetTooSmall) as raised:
+                search(store, query, page, Limit(budget), shape)
+            assert raised.value.needed == smallest
+        found = search(store, query, page, Limit(max(budget, smallest)), shape)
+        assert count(shape(found)) <= max(budget, smallest)
+        assert len(found.entries) <= limit
+
+
+def nfc(text: str) -> str:
+    return normalize("NFC", text)
+
+
+def has(node: Node, wanted: str) -> bool:
+    """Whether a node has a property that may be asked for."""
+    key, is_pair, value = wanted.partition("=")
+    if not key or ("crypt" in node.tags and key.upper() != "ID"):
+        return not key
+    own = node.get_property(key)
+    return own is not None and (not is_pair or own == value)
+
+
+@given(st.data(), memexes(), st.integers(1, 5))
+def test_every_entry_with_a_keyword_tag_or_property_is_on_one_page(data, trees, limit):
+    keyword = data.draw(st.sampled_from(["TODO", "DONE", "NEXT", ""]))
+    tag = data.draw(st.sampled_from(["x", "work", "工作", "e\u0301", ""]))
+    name = data.draw(st.sampled_from(["ID", "id", "TOPIC=emacs [[id:id-1][org]]", ""]))
+    if not (keyword or tag or name):
+        return
+    query = Query(todo=(keyword,) * bool(keyword), tag=(tag,) * bool(tag),
+                  property=(name,) * bool(name))  # fmt: skip
+    expected = [
+        (tree.path, node.first_line, node.level)
+        for tree in (conceal(tree, PRIVATE) for tree in trees)
+        for node in tree.nodes
+        if keyword in ("", node.todo)
+        and normalize("NFC", tag) in [*map(nfc, node.inherited_tags), ""]
+        and has(node, name)
+    ]
+    found = [
+        (each.path, each.line, each.level)
+        for page in pages(Concealed(trees), query, limit)
+        for each in page.entries
+    ]
+    assert sorted(found) == sorted(expected)
+    assert len(set(found)) == len(found)
+
+
+@given(st.data(), memexes())
+def test_what_is_left_out_adds_up(data, trees):
+    query, store = Query(data.draw(patterns(trees))), Concealed(trees)
+    found = search(store, query, Page(10**6), PLENTY)
+    assert (found.left_out, found.cursor) == (0, None)
+    total, seen = len(found.entries), 0
+    for page in pages(store, query, 2):
+        seen += len(page.entries)
+        assert page.left_out == total - seen
+        says = re.search(r"^… and (\d+) more entr(?:y|ies): ", page.text, re.MULTILINE)
+        assert (int(says[1]) if says else 0) == page.left_out
+
+
+# --- A memex of files ----------------------------------------------------------------------------
+
+GARDEN = """\
+:PROPERTIES:
+:ID: file-0000001
+:END:
+#+title: The garden
+#+filetags: :outdoor:
+Above all, zinnias.
+* Beds :dig:
+:PROPERTIES:
+:ID: beds-0000001
+:SIZE: small
+:SIZE+: wet
+:END:
+Zinnias and tulips.
+** TODO Tulips
+red tulips
+** DONE Asters
+* COMMENT Old plans
+tulips again
+* Log
+** Notes
+one
+** Notes
+two tulips
+"""
+HOUSE = "* House\n挖地种花。\n** Straße\nDIE STRASSE\n"
+SETTING = 'private_tags = ["private"]\n'
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    place = folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content.encode() if isinstance(content, str) else content)
+    return place
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of notes; the current folder is the one above."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path, "notes/garden.org", GARDEN)
+    write(tmp_path, "notes/sub/house.org", HOUSE)
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def memex(notes: Path) -> Memex:
+    return open_memex(notes)
+
+
+def hits(found: Found) -> list[tuple[str, int, str]]:
+    return [(each.address, *hit) for each in found.entries for hit in each.hits]
+
+
+def test_hits_stand_under_their_entries(memex: Memex) -> None:
+    assert memex.grep("tulips").text == (
+        "id:beds-0000001 — garden.org::Beds :outdoor:dig:\n"
+        "  13: Zinnias and tulips.\n"
+        "garden.org::Beds/Tulips — TODO :outdoor:dig:\n"
+        "  15: red tulips\n"
+        "garden.org::Old plans — COMMENT :outdoor:\n"
+        "  18: tulips again\n"
+        "garden.org:22 — Log/Notes :outdoor:\n"
+        "  23: two tulips\n"
+    )
+
+
+def test_an_entry_as_data(memex: Memex) -> None:
+    [each] = memex.grep("red tulips").entries
+    assert each == FoundEntry(
+        address="garden.org::Beds/Tulips", path="garden.org", line=14, level=2, title="Tulips",
+        outline_path="Beds/Tulips", todo="TODO", is_commented=False, tags=("outdoor", "dig"),
+        hits=((15, "red tulips"),), left_out=0,
+    )  # fmt: skip
+
+
+def test_a_hit_above_the_first_headline_belongs_to_the_file(memex: Memex) -> None:
+    [each] = memex.grep("all, zinnias").entries
+    assert (each.address, each.level, each.line, each.title) == (
+        "id:file-0000001", 0, 1, "The garden",
+    )  # fmt: skip
+    assert memex.grep("all, zinnias").text == (
+        "id:file-0000001 — garden.org The garden :outdoor:\n  6: Above all, zinnias.\n"
+    )
+
+
+def test_an_entry_shows_its_first_lines_and_all_if_it_is_asked_for(notes: Path) -> None:
+    write(notes, "long.org", "* A\n" + "word\n" * 12 + "** B\nword\n* C\nword\n")
+    memex = open_memex(notes)
+    found = memex.grep("word")
+    assert [len(each.hits) for each in found.entries] == [LINES, 1, 1]
+    assert found.entries[0].left_out == 12 - LINES
+    assert found.cursor is None
+    assert found.text.endswith("… all lines of one entry: orgctx grep … ADDRESS\n")
+    assert f"  … and {12 - LINES} more lines\n" in found.text
+    found = memex.grep("word", "long.org::A")
+    assert [len(each.hits) for each in found.entries] == [12, 1]
+    assert "…" not in found.text
+
+
+def test_a_page_that_ends_within_an_entry_goes_on_within_it(notes: Path) -> None:
+    write(notes, "long.org", "* A\n" + "a word of it\n" * 100)
+    memex, lines, after = open_memex(notes), [], ""
+    while after is not None:
+        found = memex.grep("word", "long.org::A", budget=150, after=after)
+        assert count(found.text) <= 150
+        assert found.left_out == 0
+        assert hits(found)
+        lines += [line for _, line, _ in hits(found)]
+        after = found.cursor
+    assert lines == list(range(2, 102))
+
+
+@pytest.mark.parametrize("after", ["garden.org:15", "garden.org::Beds/Tulips", "garden.org:17"])
+def test_a_page_begins_behind_an_address_or_a_line(memex: Memex, after: str) -> None:
+    assert [line for _, line, _ in hits(memex.grep("tulips", after=after))] == [18, 23]
+
+
+@pytest.mark.parametrize("after", ["nowhere.org:3", "id:nothing-at-all", "garden.org:1x"])
+def test_a_place_to_begin_that_is_not_there_is_an_error(memex: Memex, after: str) -> None:
+    with pytest.raises(NotFound):
+        memex.grep("tulips", after=after)
+
+
+# --- Where ---------------------------------------------------------------------------------------
+
+EVERYWHERE = ("", ".", "notes", "notes/", "./notes")
+
+
+@pytest.mark.parametrize(
+    ("path", "paths"),
+    [
+        *((path, ["garden.org", "sub/house.org"]) for path in EVERYWHERE),
+        *((path, ["sub/house.org"]) for path in ("sub", "sub/", "notes/sub", "sub/house.org")),
+        ("notes/sub/house.org", ["sub/house.org"]),
+        ("garden.org", ["garden.org"]),
+    ],
+)
+def test_a_path_is_a_root_a_folder_or_a_file(
+    memex: Memex, monkeypatch: pytest.MonkeyPatch, notes: Path, path: str, paths: list[str]
+) -> None:
+    if path == ".":
+        monkeypatch.chdir(notes)
+    found = memex.grep("* ", path)
+    assert list(dict.fromkeys(each.path for each in found.entries)) == paths
+
+
+def test_a_node_is_searched_with_what_is_below_it(memex: Memex) -> None:
+    assert [line for _, line, _ in hits(memex.grep("ulips", "beds-0000001"))] == [13, 14, 15]
+    assert [line for _, line, _ in hits(memex.grep("ulips", "garden.org:14"))] == [14, 15]
+
+
+def test_several_roots_are_named(tmp_path: Path, notes: Path) -> None:
+    write(tmp_path, "work/garden.org", "* Beds\ntulips\n")
+    memex = open_memex(notes, tmp_path / "work")
+    assert [each.path for each in memex.grep("tulips", "work").entries] == ["work/garden.org"]
+    assert {each.path for each in memex.grep("tulips").entries} == {
+        "notes/garden.org", "work/garden.org",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["nowhere", "nowhere/", "nowhere.org", "garden.org::*Nothing"])
+def test_a_path_that_is_not_there_is_an_error(memex: Memex, path: str) -> None:
+    with pytest.raises(NotFound):
+        memex.grep("x", path)
+
+
+def test_a_path_does_not_lead_out(tmp_path: Path, notes: Path) -> None:
+    write(tmp_path, "notes_secret/s.org", "tulips\n")
+    memex = open_memex(notes)
+    for path in ("../notes_secret/s.org", str(tmp_path / "notes_secret/s.org"), "/etc/passwd"):
+        with pytest.raises(OutsideRoot):
+            memex.grep("tulips", path)
+    for path in ("notes_secret", str(tmp_path), ".."):
+        with pytest.raises((OutsideRoot, NotFound)):
+            memex.grep("tulips", path)
+
+
+def test_the_order_is_that_of_folders_files_and_lines(notes: Path) -> None:
+    for name in ("b.org", "a/x.org", "a/b/y.org", "a.org", "é.org"):
+        write(notes, name, "* x\nzebra\n")
+    found = open_memex(notes).grep("zebra")
+    paths = [each.path for each in found.entries]
+    assert paths == ["a.org", "b.org", "é.org", "a/x.org", "a/b/y.org"]
+
+
+# --- Filters -------------------------------------------------------------------------------------
+
+
+def places(found: Found) -> list[int]:
+    return [each.line for each in found.entries]
+
+
+@pytest.mark.parametrize(
+    ("filters", "lines"),
+    [
+        ({"todo": "TODO"}, [14]),
+        ({"todo": ("TODO", "DONE")}, [14, 16]),
+        ({"todo": "todo"}, []),
+        ({"tag": "outdoor"}, [1, 7, 14, 16, 17, 19, 20, 22]),
+        ({"tag": ("outdoor", "dig")}, [7, 14, 16]),
+        ({"tag": ("dig", "nowhere")}, []),
+        ({"property": "SIZE"}, [7]),
+        ({"property": "size=small wet"}, [7]),
+        ({"property": "SIZE=small"}, []),
+        ({"property": ("ID", "SIZE")}, [7]),
+        ({"todo": "DONE", "tag": "dig"}, [16]),
+        ({"pattern": "ulips", "tag": "dig"}, [7, 14]),
+        ({"pattern": "ulips", "todo": "TODO"}, [14]),
+    ],
+    ids=str,
+)
+def test_filters(memex: Memex, filters: dict[str, Any], lines: list[int]) -> None:
+    assert places(memex.grep(path="garden.org", **filters)) == lines
+
+
+def test_a_filter_alone_lists_entries(memex: Memex) -> None:
+    assert memex.grep(todo=["TODO", "DONE"]).text == (
+        "garden.org::Beds/Tulips — TODO :outdoor:dig:\n"
+        "garden.org::Beds/Asters — DONE :outdoor:dig:\n"
+    )
+
+
+def test_a_file_that_begins_with_a_headline_is_listed_once(notes: Path) -> None:
+    write(notes, "bare.org", "* A\n#+filetags: :bare:\n* B\n")
+    store = open_memex(notes)._store
+    found = [e.line for page in pages(store, Query(tag=("bare",)), 1) for e in page.entries]
+    assert found == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"pattern": ""},
+        {"pattern": "a\nb"},
+        {"pattern": 5},
+        {"pattern": "a", "path": None},
+        {"pattern": "a", "tag": [1]},
+        {"pattern": "a", "property": "=x"},
+        {"pattern": "a", "limit": 0},
+        {"pattern": "a", "limit": True},
+        {"pattern": "a", "budget": 0},
+        {"pattern": "a", "budget": 3.5},
+        {"pattern": "a", "after": 7},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_asked_is_refused(memex: Memex, arguments: dict[str, Any]) -> None:
+    with pytest.raises(BadArgument) as raised:
+        memex.grep(**arguments)
+    assert raised.value.where in arguments
+
+
+# --- Letters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("regexp", [False, True])
+def test_b71_either_normal_form_finds_the_other(notes: Path, form: str, regexp: bool) -> None:
+    composed, apart = "* r\u00e9sum\u00e9", "* re\u0301sume\u0301"
+    write(notes, "forms.org", f"{composed}\n{apart}\n")
+    found = open_memex(notes).grep(normalize(form, "résumé"), regexp=regexp)
+    assert hits(found) == [
+        ("forms.org:1", 1, composed),
+        ("forms.org:2", 2, apart),
+    ]
+    assert open_memex(notes).grep("resume", regexp=regexp).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        *[("STRASSE", "Straße"), ("straße", "STRASSE"), ("ß", "ẞ"), ("É", "e\u0301")],
+        *[("ΣΊΣΥΦΟΣ", "σίσυφος"), ("ǰ", "J\u030c"), ("i\u0307", "İ"), ("İ", "i\u0307")],
+        *[("ﬁn", "FIN"), ("ПРИВЕТ", "привет"), ("ᾳ", "ΑΙ")],
+    ],
+)
+def test_letters_of_any_case_match_as_unicode_says(notes: Path, pattern: str, text: str) -> None:
+    write(notes, "case.org", f"* x\nabc {text} def\n")
+    memex = open_memex(notes)
+    found = memex.grep(pattern, "case.org", ignore_case=True)
+    assert hits(found) == [("case.org::x", 2, f"abc {text} def")]
+    assert memex.grep(pattern, "case.org").entries == ()
+
+
+def test_case_has_no_language(notes: Path) -> None:
+    write(notes, "turkish.org", "ISTANBUL\nistanbul\nıstanbul\n")
+    found = open_memex(notes).grep("istanbul", "turkish.org", ignore_case=True)
+    assert [line for _, line, _ in hits(found)] == [1, 2]
+
+
+def test_scripts_without_spaces_are_searched_like_others(memex: Memex) -> None:
+    for pattern in ("挖", "地种", "种花。", "挖地种花。"):
+        assert hits(memex.grep(pattern)) == [("sub/house.org::House", 2, "挖地种花。")]
+    assert hits(memex.grep("地.花", regexp=True)) == [("sub/house.org::House", 2, "挖地种花。")]
+
+
+ODD = ("a-b", '"', "(", "*", "AND", "foo:bar", "%", "_", "'; DROP", "\0", "[a", "\\", "$x", "--")
+
+
+@pytest.mark.parametrize("pattern", ODD)
+def test_b82_no_character_means_anything_in_a_literal(notes: Path, pattern: str) -> None:
+    write(notes, "odd.org", f"axb\nx {pattern} y\nEnd\n")
+    found = open_memex(notes).grep(pattern, "odd.org")
+    assert hits(found) == [("odd.org", 2, f"x {pattern} y")]
+
+
+def test_b46_only_line_feeds_end_lines(notes: Path) -> None:
+    text = "* A\nold\f* x\nx\u2028* y\ny\x0b* z\nz\x85* w\nlone\rv needle\n"
+    write(notes, "ends.org", text)
+    assert [line for _, line, _ in hits(open_memex(notes).grep("* ", "ends.org"))] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
+    assert hits(open_memex(notes).grep("needle"))[0][1:] == (6, "lone\rv needle")
+
+
+def test_b43_a_line_ends_before_its_carriage_return(notes: Path) -> None:
+    write(notes, "crlf.org", "zero\r\n* A\r\nbody needle\r\nmixed needle\n\r\n")
+    memex = open_memex(notes)
+    expected = [(3, "body needle"), (4, "mixed needle")]
+    for query in ({"pattern": "needle"}, {"pattern": "needle$", "regexp": True}):
+        assert [hit[1:] for hit in hits(memex.grep(path="crlf.org", **query))] == expected
+    assert memex.grep("\r").entries == ()
+    empty = memex.grep("^$", "crlf.org", regexp=True)
+    assert [line for _, line, _ in hits(empty)] == [5]
+
+
+def test_b44_a_byte_order_mark_is_no_text(notes: Path) -> None:
+    write(notes, "bom.org", b"\xef\xbb\xbf* needle\n")
+    assert hits(open_memex(notes).grep("^. needle", regexp=True)) == [
+        ("bom.org::needle", 1, "* needle")
+    ]
+
+
+# --- Long lines ----------------------------------------------------------------------------------
+
+
+@given(st.text(st.sampled_from("aAéßİ\u0301你 ﬁ"), min_size=150, max_size=900), st.data())
+def test_a_long_line_is_cut_around_the_hit(line, data):
+    start = data.draw(st.integers(0, len(line) - 1))
+    pattern = line[start : start + data.draw(st.integers(1, 40))]
+    ignore_case = data.draw(st.booleans())
+    store = Trees([outline(f"* x\n{line}\n", "a.org")])
+    for entry in search(store, Query(pattern, "", False, ignore_case), Page(), PLENTY).entries:
+        for _, text in entry.hits:
+            fold = searching._caseless if ignore_case else searching._nfc
+            shown = text.removeprefix("…").removesuffix("…")
+            assert len(shown) <= searching.WIDTH
+            assert shown in line or text == "* x"
+            assert (text == line) == (len(line) <= searching.WIDTH) or text == "* x"
+            assert fold(pattern) in fold(shown)
+
+
+def test_a_cut_line_says_where(notes: Path) -> None:
+    write(notes, "long.org", "a" * 5000 + " needle " + "b" * 5000 + "\n")
+    [(_, _, text)] = hits(open_memex(notes).grep("needle"))
+    assert re.fullmatch(r"…a{90,99} needle b{90,99}…", text)
+    write(notes, "long.org", "needle " + "b" * 5000 + "\n")
+    [(_, _, text)] = hits(open_memex(notes).grep("needle"))
+    assert re.fullmatch(r"needle b{193}…", text)
+
+
+# --- Expressions ---------------------------------------------------------------------------------
+
+EVIL = (
+    *("(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){20}$", "(a*)*b", "a?" * 100 + "a" * 100 + "$"),
+    *(".*.*.*.*=.*", "(?i)(a+)+$", r"\A(a+)+\z", "(x+x+)+y", "(.*){1,100}z"),
+)
+
+
+@pytest.mark.parametrize("pattern", EVIL)
+def test_no_expression_hangs(notes: Path, pattern: str) -> None:
+    write(notes, "long.org", "a" * 300_000 + "!\n" + "x" * 300_000 + "\n")
+    memex = open_memex(notes)
+    start = process_time()
+    memex.grep(pattern, "long.org", regexp=True)
+    assert process_time() - start < 5
+
+
+def test_b50_a_line_of_millions_is_searched_in_linear_time(notes: Path) -> None:
+    write(notes, "long.org", "* A\nbefore\0after\n* C\n" + "é" * 3_000_000 + "needle\n")
+    memex = open_memex(notes)
+    start = process_time()
+    [(_, line, text)] = hits(memex.grep("needle"))
+    assert (line, text[-6:]) == (4, "needle")
+    [(_, line, text)] = hits(memex.grep("NEEDLE$", regexp=True, ignore_case=True))
+    assert (line, text[-6:]) == (4, "needle")
+    assert [hit[1:] for hit in hits(memex.grep("e\0a"))] == [(2, "before\0after")]
+    assert process_time() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("ab(cd", "missing ): ab(cd, at character 1"),
+        ("ab*+", "bad repetition operator: *+, at character 3"),
+        ("x[z-a]", "invalid character class range: z-a, at character 3"),
+        ("a(?=b)", "invalid perl operator: (?=, at character 2"),
+        (r"(a)\1", r"invalid escape sequence: \1, at character 4"),
+        ("a{5000}", "invalid repetition size: {5000}, at character 2"),
+        ("((a{100}){100}){100}", "invalid repetition size"),
+        ("x\udc80", "half a surrogate pair"),
+    ],
+)
+def test_a_wrong_expression_is_a_usage_error(
+    memex: Memex, pattern: str, says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(BadArgument) as raised:
+        memex.grep(pattern, regexp=True)
+    assert says in raised.value.message
+    assert raised.value.where == "pattern"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_empty_match_is_a_match(memex: Memex) -> None:
+    found = memex.grep("q*", "sub/house.org", regexp=True)
+    assert [line for _, line, _ in hits(found)] == [1, 2, 3, 4]
+
+
+# --- Privacy -------------------------------------------------------------------------------------
+
+SECRETS = """\
+* Open
+needle in the open
+* Needles hidden :private:
+needle kept
+** Needles below
+needle below
+* Vault needle :crypt:
+:PROPERTIES:
+:ID: vault-needle
+:CRYPTKEY: needle-key
+:END:
+needle sealed
+** Needle in the vault
+* After
+needle after
+"""
+
+
+@pytest.fixture
+def secrets(notes: Path) -> Memex:
+    write(notes, "secrets.org", SECRETS)
+    write(notes, "hidden/needle.org", "#+filetags: :private:\n* needle\n")
+    write(notes, "sealed.org", "#+title: Sealed needle\n#+filetags: :crypt:\nneedle\n* needle\n")
+    write(notes, "orgctx.toml", SETTING)
+    return open_memex(notes)
+
+
+@pytest.mark.parametrize("query", [{}, {"regexp": True}, {"ignore_case": True}], ids=str)
+def test_what_is_private_is_no_hit_and_what_is_sealed_shows_its_headline(
+    secrets: Memex, query: dict[str, bool]
+) -> None:
+    found = secrets.grep("needle", **query)
+    assert [hit[1:] for hit in hits(found)] == [
+        (2, "needle in the open"),
+        (7, "* Vault needle :crypt:"),
+        (15, "needle after"),
+    ]
+    assert [page.left_out for page in (secrets.grep("needle", limit=1, **query),)] == [2]
+
+
+def test_what_is_private_is_in_no_filter_and_in_no_suggestion(secrets: Memex) -> None:
+    assert secrets.grep(tag="private").entries == ()
+    assert places(secrets.grep(property="CRYPTKEY")) == []
+    assert places(secrets.grep(property="ID=vault-needle")) == [7]
+    assert secrets.grep("Needles belov").near == ()
+    assert secrets.grep("Oqen").near == ("Open",)
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_private_file_or_folder_is_not_there(
+    secrets: Memex, notes: Path, is_stored: bool
+) -> None:
+    if not is_stored:
+        secrets = Memex(Store([notes]))
+    for path in ("hidden", "hidden/", "hidden/needle.org", "needle.org"):
+        with pytest.raises(NotFound):
+            secrets.grep("needle", path)
+    with pytest.raises(NotFound):
+        secrets.grep("needle", after="hidden/needle.org:1")
+    assert secrets.grep("needle").unreadable == ()
+    assert [line for _, line, _ in hits(secrets.grep("needle"))] == [2, 7, 15]
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def test_what_changed_is_found(notes: Path) -> None:
+    memex = open_memex(notes)
+    assert memex.grep("wombat").entries == ()
+    write(notes, "new.org", "* New\nwombat\n")
+    write(notes, "garden.org", "* Other\nwombat too\n")
+    assert [hit[1:] for hit in hits(memex.grep("wombat"))] == [(2, "wombat too"), (2, "wombat")]
+    (notes / "new.org").unlink()
+    assert [hit[1:] for hit in hits(memex.grep("wombat"))] == [(2, "wombat too")]
+
+
+def test_a_file_that_cannot_be_read_is_told_of_and_the_others_are_searched(notes: Path) -> None:
+    write(notes, "latin.org", "* caf\xe9 tulips\n".encode("latin-1"))
+    found = open_memex(notes).grep("tulips")
+    assert len(found.entries) == 4
+    assert [(each.path, each.line) for each in found.unreadable] == [("latin.org", 0)]
+
+
+def test_nothing_is_written_to_notes(notes: Path) -> None:
+    def state() -> list[tuple[str, int, bytes]]:
+        places = sorted(place for place in notes.rglob("*") if place.is_file())
+        return [(str(each), each.stat().st_mtime_ns, each.read_bytes()) for each in places]
+
+    before = state()
+    memex = open_memex(notes)
+    for query in ({"pattern": "tulips"}, {"pattern": "nothing"}, {"todo": "TODO"}):
+        memex.grep(**query)
+    memex.grep("t.*p", regexp=True, limit=1)
+    assert state() == before
+
+
+def test_b47_files_without_much_in_them(notes: Path) -> None:
+    for number, text in enumerate(("", "\n\n", "#+title: only\n", "* no line feed at end")):
+        write(notes, f"small{number}.org", text)
+    memex = open_memex(notes)
+    assert hits(memex.grep("end", "small3.org")) == [
+        ("small3.org::no line feed at end", 1, "* no line feed at end")
+    ]
+    assert [line for _, line, _ in hits(memex.grep("^$", "small1.org", regexp=True))] == [1, 2]
+    assert memex.grep("x", "small0.org").entries == ()
+
+
+def test_a_name_with_odd_characters_stays_on_its_line(notes: Path) -> None:
+    write(notes, "new\nline.org", "* A\nwombat\n* B\nwombat\n")
+    memex = open_memex(notes)
+    found = memex.grep("wombat", limit=1)
+    assert found.text.count("\n") == 3
+    assert [line for _, line, _ in hits(memex.grep("wombat", after=found.cursor))] == [4]
+
+
+# --- The command line ----------------------------------------------------------------------------
+
+
+class Result(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(notes: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run the program in this process."""
+
+    def run(*arguments: str) -> Result:
+        capfdbinary.readouterr()
+        status = cli.run(("grep", *arguments))
+        out, err = capfdbinary.readouterr()
+        return Result(status, out.decode(), err.decode())
+
+    return run
+
+
+ROOT = ("--root", "notes")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        (("tulips",), {"pattern": "tulips"}),
+        (("TULIPS", "--ignore-case"), {"pattern": "tulips", "ignore_case": True}),
+        (("t.l", "--regexp"), {"pattern": "t.l", "regexp": True}),
+        (("", "--todo", "TODO", "--todo", "DONE"), {"todo": ("TODO", "DONE")}),
+        (("ulip", "garden.org::Beds", "--tag", "dig"), {"pattern": "ulip", "tag": "dig"}),
+        (("", "--property", "SIZE", "--property", "ID"), {"property": ("SIZE", "ID")}),
+        (("i", "--limit", "2"), {"pattern": "i", "limit": 2}),
+        (("i", "--budget", "90"), {"pattern": "i", "budget": 90}),
+        (("tulips", "--after", "garden.org:15"), {"pattern": "tulips", "after": "garden.org:15"}),
+        (("tulips", "--no-sync"), {"pattern": "tulips"}),
+        (("--inlinetask-min-level", "15", "tulips"), {"pattern": "tulips"}),
+    ],
+    ids=str,
+)
+def test_the_command_prints_the_text(
+    run: Run, memex: Memex, arguments: tuple[str, ...], query: dict[str, Any]
+) -> None:
+    text = memex.grep(**query).text
+    assert text
+    assert run(*arguments, *ROOT) == (0, text, "")
+
+
+def test_the_command_prints_json_within_the_budget(run: Run, memex: Memex) -> None:
+    status, out, err = run("i", "--json", *ROOT)
+    assert (status, err, json.loads(out)["cursor"]) == (0, "", None)
+    assert json.loads(out) == json.loads(json.dumps(to_data(memex.grep("i"))))
+    status, out, err = run("i", "--json", "--budget", "300", *ROOT)
+    assert (status, err) == (0, "")
+    assert count(out) <= 300
+    assert json.loads(out)["left_out"] > 0
+    assert json.loads(out)["entries"][0]["hits"][0] == [2, ":ID: file-0000001"]
+
+
+def test_nothing_found_says_so(run: Run) -> None:
+    status, out, err = run("wombat", *ROOT)
+    assert (status, out) == (1, "")
+    assert err == "orgctx: nothing found for 'wombat'; try another word, or --ignore-case\n"
+    assert run("Tulisp", *ROOT).err == (
+        "orgctx: nothing found for 'Tulisp'; there is a title 'Tulips'\n"
+    )
+    assert run("tulips", "sub", *ROOT, "--ignore-case").err == (
+        "orgctx: nothing found for 'tulips' in sub; try another word\n"
+    )
+    assert run("", "--todo", "NEXT", *ROOT).status == 1
+    status, out, err = run("wombat", "--json", *ROOT)
+    assert (status, json.loads(out)["entries"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((), 2),
+        (("",), 2),
+        (("a(", "--regexp"), 2),
+        (("a", "--limit", "0"), 2),
+        (("a", "--budget", "-1"), 2),
+        (("a", "--budget", "1"), 3),
+        (("a", "nowhere.org"), 1),
+        (("a", "--after", "nowhere.org:1"), 1),
+        (("a", "--property", "=x"), 2),
+    ],
+    ids=str,
+)
+def test_refusals(run: Run, arguments: tuple[str, ...], status: int) -> None:
+    result = run(*arguments, *ROOT)
+    assert (result.status, result.out) == (status, "")
+    assert re.fullmatch(r"orgctx: [^\n]+\n", result.err)
+
+
+def test_the_smallest_budget_that_is_named_works(run: Run) -> None:
+    needed = re.search(r"budget of (\d+) or more", run("i", "--budget", "1", *ROOT).err)
+    assert needed
+    result = run("i", "--budget", needed[1], *ROOT)
+    assert result.status == 0
+    assert count(result.out) <= int(needed[1])
+
+
+def test_unreadable_files_are_named_on_standard_error(run: Run, notes: Path) -> None:
+    write(notes, "latin.org", "* caf\xe9\n".encode("latin-1"))
+    status, out, err = run("tulips", *ROOT)
+    assert status == 0
+    assert "latin" not in out
+    assert re.fullmatch(r"orgctx: latin\.org: not UTF-8 text, from line 1 on; [^\n]+\n", err)
+
+
+def test_unsaved_edits_of_what_is_shown_are_told_of(run: Run, notes: Path) -> None:
+    (notes / "sub" / ".#house.org").symlink_to("somebody@host.1")
+    assert run("tulips", *ROOT).err == ""
+    result = run("挖", *ROOT)
+    assert (result.status, result.out.count("\n")) == (0, 2)
+    assert re.fullmatch(r"orgctx: sub/house\.org: [^\n]*unsaved[^\n]*\n", result.err)
+
+
+def test_without_a_root_a_file_is_searched_alone(run: Run) -> None:
+    result = run("tulips", "notes/garden.org", "--limit", "1")
+    assert result.out.startswith("id:beds-0000001 — notes/garden.org::Beds")
+    assert run("tulips", "notes").status == 1
+    assert "--root" in run("tulips", "notes").err
+
+
+def test_the_default_roots_are_searched(run: Run, notes: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("ORGCTX_ROOT", str(notes))
+    expected = run("tulips", *ROOT)
+    for path in ((), ("notes",), ("notes/garden.org",)):
+        assert run("tulips", *path) == expected
+
+
+def test_the_budget_of_the_settings_holds(run: Run, notes: Path) -> None:
+    write(notes, "orgctx.toml", "budget = 90\n")
+    assert count(run("i", *ROOT).out) <= 90
+    assert run("i", *ROOT) == run("i", "--budget", "90", *ROOT)
+
+
+# --- Real notes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.corpora
+def test_real_notes_have_the_hits_of_a_plain_scan() -> None:
+    root = emacs.corpus_root()
+    assert root
+    memex, texts = open_memex(root), {}
+    for place in emacs.corpora():
+        path = place.relative_to(root).as_posix()
+        texts[path] = normalize("NFC", decode(place.read_bytes(), path)[0]).replace("\r\n", "\n")
+    for pattern in ("orgctx", "TODO", "heading", "文化", "résumé", "#+begin_src", "(defun ", "…"):
+        expected = {
+            (path, number)
+            for path, text in texts.items()
+            if pattern in text
+            for number, line in enumerate(text.split("\n"), 1)
+            if pattern in line
+        }
+        store = memex._store
+        shown, capped, after = set(), 0, ""
+        while after is not None:
+            found = search(store, Query(pattern), Page(200, after), Limit(20_000))
+            assert count(found.text) <= 20_000
+            lines = {line for each in found.entries for line in entry_lines(each)}
+            assert not lines & shown
+            shown |= lines
+            capped += sum(each.left_out for each in found.entries if len(each.hits) == LINES)
+            after = found.cursor
+        assert shown <= expected
+        hidden = {line for line in expected - shown if is_sealed(store, *line)}
+        assert len(expected) - len(shown) - len(hidden) <= capped
+
+
+def is_sealed(store: Store, path: str, line: int) -> bool:
+    """Whether a line is none that the store shows."""
+    nodes = store.tree(path).nodes
+    return not any(node.first_line <= line <= node.last_line for node in nodes)
+
+
+@pytest.mark.corpora
+def test_a_page_that_is_cut_by_its_budget_is_nearly_used_up() -> None:
+    root = emacs.corpus_root()
+    assert root
+    memex = open_memex(root)
+    for pattern in ("the", "org", "e"):
+        for budget in (500, 1000, 4000):
+            found = memex.grep(pattern, budget=budget, limit=1000)
+            assert found.cursor
+            assert 0.8 * budget <= count(found.text) <= budget
