@@ -18,9 +18,11 @@ from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
+from ..views.listing import LINES, Listing, ls
 from ..views.overview import survey
 from ..views.searching import ENTRIES, Found, Page, Query, search
 from ..views.view import BUDGET, Limit
+from .calls import Calls, noted
 
 if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
@@ -92,11 +94,15 @@ class Memex:
     """Org notes under one or more roots. Every answer is read from the files as they are now.
 
     Several threads may ask the same memex.
+
+    ledger: the calls so far, and what their answers cost; refusals apart.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.ledger = Calls()
 
+    @noted
     def focus(
         self,
         *addresses: str,
@@ -116,6 +122,7 @@ class Memex:
         limit = Limit(budget, unit, encoding, ids)
         return focus(self._store, addresses, limit, lens, background)
 
+    @noted
     def overview(
         self,
         *addresses: str,
@@ -130,6 +137,25 @@ class Memex:
         """
         return survey(self._store, addresses, Limit(budget, unit, encoding, ids))
 
+    @noted
+    def ls(
+        self,
+        path: str = "",
+        *,
+        limit: int = LINES,
+        kind: str = "all",
+        after: str = "",
+        budget: int = BUDGET,
+    ) -> Listing:
+        """List what is one level below `path`; see `orgctx.views.listing.ls`.
+
+        path: a root, folder, file or headline; "" for the roots. limit: the most of one kind.
+        kind: "folder" or "file" for these alone. after: an address of the page before.
+        budget: int > 0, the most tokens that `listing.text` may cost.
+        """
+        return ls(self._store, path, Limit(budget), limit, kind, after)
+
+    @noted
     def grep(  # noqa: PLR0913  # the command's options, each by its name
         self,
         pattern: str = "",
@@ -156,6 +182,7 @@ class Memex:
         query = Query(pattern, path, regexp, ignore_case, *filters)
         return search(self._store, query, Page(limit, after), Limit(budget))
 
+    @noted
     def read(
         self,
         address: str,

@@ -19,6 +19,7 @@ from ..core.privacy import SEALED
 from ..errors import BadArgument, NotFound, OrgctxError
 from ..store.address import Names, get_close_matches, outline_path, resolve
 from ..store.store import Store, place_of
+from ..tokens import count
 from .page import fit
 from .view import Limit, whole
 
@@ -160,6 +161,11 @@ class Found:
     def text(self) -> str:
         """The page as text; see `to_text`."""
         return to_text(self)
+
+    @property
+    def tokens(self) -> int:
+        """What the text costs in the usual encoding."""
+        return count(self.text)
 
 
 Shape = Callable[[Found], str]

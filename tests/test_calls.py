@@ -1,0 +1,100 @@
+"""The ledger of calls, and an agent that finds its way with few of them."""
+
+import random
+import threading
+
+import emacs
+import pytest
+from test_listing import NOTES
+
+from orgctx import NotFound, open_memex
+from orgctx.surfaces.api import Memex
+from orgctx.surfaces.calls import Calls
+from orgctx.tokens import count
+
+
+@pytest.fixture
+def memex(tmp_path) -> Memex:
+    for path, text in NOTES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return open_memex(tmp_path)
+
+
+def test_answers_are_noted_with_their_exact_cost_and_refusals_apart(memex):
+    texts = [
+        memex.ls().text,
+        memex.ls("a.org").text,
+        memex.focus("a.org::One").text,
+        memex.overview().text,
+        memex.grep("Two").text,
+        memex.read("a.org", subtree=True).text,
+    ]
+    for wrong in (memex.ls, memex.focus, memex.read):
+        with pytest.raises(NotFound):
+            wrong("nowhere.org")
+    ledger = memex.ledger
+    assert ledger.answers == {"ls": 2, "focus": 1, "overview": 1, "grep": 1, "read": 1}
+    assert ledger.refusals == {"ls": 1, "focus": 1, "read": 1}
+    assert ledger.total == sum(map(count, texts)) == sum(ledger.tokens.values())
+    assert ledger.tokens["ls"] == count(texts[0]) + count(texts[1])
+
+
+def test_threads_share_a_ledger(memex):
+    threads = [
+        threading.Thread(target=lambda: [memex.ls("a.org") for _ in range(20)]) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert memex.ledger.answers["ls"] == 120
+
+
+@pytest.mark.corpora
+def test_an_agent_walks_to_any_headline_with_few_calls():
+    """It knows where a headline is, and calls only what the answers before printed."""
+    root, draw = emacs.corpus_root(), random.Random(30)
+    spent, memex = [], open_memex(root)
+    trees = [tree for tree in memex._store.trees() if len(tree.nodes) > 3]
+    for tree in draw.sample(trees, 30):
+        node = draw.choice(tree.nodes[1:])
+        memex.ledger = Calls()
+        levels = walk(memex, node, root.name)
+        assert sum(memex.ledger.answers.values()) <= levels + 2
+        assert not memex.ledger.refusals
+        spent.append(memex.ledger.total)
+    assert max(spent) <= 3000, f"mean {sum(spent) / len(spent)}, {spent}"
+
+
+def walk(memex, node, top):
+    """From the roots to the text. Returns: how many levels there are above it."""
+    folders = node.path.split("/")[:-1]
+    paths = [f"{'/'.join(folders[: n + 1])}/" for n in range(len(folders))]
+    at = ""
+    for path in [top, *paths, node.path]:
+        at = choose(memex, at, lambda row, wanted=path: row.address == wanted, path)
+    for above in [*node.ancestors[1:], node]:
+        rows = memex.ls(at, budget=700).rows
+        found = next((row.address for row in rows if row.title == above.title), None)
+        if found is None:  # it is on a later page: whoever knows the title searches for it
+            at = search(memex, node)
+            break
+        at = found
+    assert memex.read(at, budget=300).title == node.title
+    return len(paths) + 2 + node.level
+
+
+def choose(memex, at, is_it, path):
+    """The address of a root, or of a folder or a file, listed from where its name is in order."""
+    if not at:
+        return next(row.address for row in memex.ls().rows if is_it(row))
+    kind = "folder" if path.endswith("/") else "file"
+    rows = memex.ls(at, kind=kind, after=path.rstrip("/")[:-1], limit=5).rows
+    return next(row.address for row in rows if is_it(row))
+
+
+def search(memex, node):
+    """The address of a headline in its file, found by its title."""
+    found = memex.grep(node.title, node.path, after=f"{node.path}:{node.first_line - 1}", limit=1)
+    return found.entries[0].address
