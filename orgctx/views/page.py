@@ -17,7 +17,9 @@ def fit(write: Callable[[int], str], most: int, limit: Limit, count: Callable[[s
         hardly.
     Raises: BudgetTooSmall if there are rows and not even one fits, with what that one needs.
     """
-    fits, over = 0, most + 1
+    if count(write(most)) <= limit.budget:  # without a line about the rest it may be cheaper
+        return most
+    fits, over = 0, most
     while over - fits > 1:
         middle = (fits + over) // 2
         fits, over = (middle, over) if count(write(middle)) <= limit.budget else (fits, middle)
