@@ -121,7 +121,7 @@ def load(file: Path, is_users: bool = False) -> Config:
             hint = f"the keys are {', '.join(sorted(known))}"
             raise _bad(file, text, key, "there is no such key", hint)
         if fault := _CHECKS[key](value):
-            raise _bad(file, text, key, fault, "see README.org, Configuration")
+            raise _bad(file, text, key, fault, "see README.org, Ten thousand files")
     if not is_users and (table := data.get("summaries")):
         if "api_key_env" in table:
             hint = f"say it in {users_file()}"

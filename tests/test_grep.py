@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -362,7 +363,7 @@ def test_an_entry_shows_its_first_lines_and_all_if_it_is_asked_for(notes: Path) 
     assert [len(each.hits) for each in found.entries] == [LINES, 1, 1]
     assert found.entries[0].left_out == 12 - LINES
     assert found.cursor is None
-    assert found.text.endswith("… all lines of one entry: orgctx grep … ADDRESS\n")
+    assert found.text.endswith("… for all lines of one entry, give its address as PATH\n")
     assert f"  … and {12 - LINES} more lines\n" in found.text
     found = memex.grep("word", "long.org::A")
     assert [len(each.hits) for each in found.entries] == [12, 1]
@@ -859,8 +860,16 @@ def test_the_command_prints_the_text(
     run: Run, memex: Memex, arguments: tuple[str, ...], query: dict[str, Any]
 ) -> None:
     text = memex.grep(**query).text
-    assert text
-    assert run(*arguments, *ROOT) == (0, text, "")
+    status, out, err = run(*arguments, *ROOT)
+    assert (status, err) == (0, "")
+    if "orgctx grep" not in out:
+        assert out == text
+        return
+    shown, _, call = out.rpartition("orgctx grep ")
+    assert text.startswith(shown[: shown.rindex("… and")])
+    status, after, err = run(*shlex.split(call))
+    assert (status, err) == (0, "")
+    assert not set(after.split("\n")[:1]) & set(out.split("\n")), "a call that goes on"
 
 
 def test_the_command_prints_json_within_the_budget(run: Run, memex: Memex) -> None:
@@ -950,8 +959,7 @@ def test_the_default_roots_are_searched(run: Run, notes: Path, monkeypatch: Any)
 
 def test_the_budget_of_the_settings_holds(run: Run, notes: Path) -> None:
     write(notes, "orgctx.toml", "budget = 90\n")
-    assert count(run("i", *ROOT).out) <= 90
-    assert run("i", *ROOT) == run("i", "--budget", "90", *ROOT)
+    assert 40 < count(run("i", *ROOT).out) <= 90
 
 
 # --- Real notes ----------------------------------------------------------------------------------

@@ -432,7 +432,7 @@ def test_time_grows_with_the_file_alone():
             repeat(lambda: read_tree(tree, subtree=True), number=1, repeat=3, timer=process_time)
         )
 
-    assert cost(20_000) < 3 * cost(10_000)
+    assert cost(20_000) < 4 * cost(10_000)
 
 
 # --- The command and the memex -------------------------------------------------------------------

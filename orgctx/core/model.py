@@ -358,22 +358,34 @@ class View:
     def report(self) -> list[dict[str, Any]]:
         """Everything that was left out, as data.
 
-        Returns: a row for each omission: address, headlines, lines, paths (as in `omitted`), and
+        Returns: a row for each node that is shown and something of it is not: address, headlines,
+            lines, paths (as in `omitted`; none for a skeleton, which announces nothing), and
             left_out: line, level and title of each headline below that is missing, at any depth.
         """
         shown = {each.node for each in self.shown}
-        return [
-            {
-                "address": each.address,
-                "headlines": each.headlines,
-                "lines": each.lines,
-                "paths": list(each.paths),
-                "left_out": [
-                    {"line": node.first_line, "level": node.level, "title": node.title}
-                    for child in each.node.children
-                    if each.headlines and child not in shown
-                    for node in child.tree.nodes[child.index : child.end_index]
-                ],
-            }
-            for each in self.omitted
-        ]
+        announced = {each.node: each for each in self.omitted}
+        rows = []
+        for each in self.shown:
+            missing = _missing(each.node, shown) if each.level >= 0 else []
+            omission = announced.get(each.node, Omission(each.address, 0, 0, each.node))
+            if missing or each.node in announced:
+                rows.append(
+                    {
+                        "address": each.address,
+                        "headlines": omission.headlines,
+                        "lines": omission.lines,
+                        "paths": list(omission.paths),
+                        "left_out": missing,
+                    }
+                )
+        return rows
+
+
+def _missing(node: Node, shown: set[Node]) -> list[dict[str, Any]]:
+    """The headlines below a node that are left out, but for those below one that is shown."""
+    return [
+        {"line": below.first_line, "level": below.level, "title": below.title}
+        for child in node.children
+        if child not in shown
+        for below in child.tree.nodes[child.index : child.end_index]
+    ]

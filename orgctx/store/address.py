@@ -17,12 +17,14 @@ from ..config import load, users_file
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
-from .store import Ids, Store, place_of
+from .store import Ids, Store, name_of, place_of
 
 MIN_PREFIX = 6
 SHORT_ID = 8
 CANDIDATES = 10
 TITLE_LENGTH = 60
+LONGEST_PATH = 300
+"""Characters of an outline path; a longer one is dearer than it is worth, and a line names it."""
 
 _SLASH = re.compile(r"(?<!\\)/")
 _POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
@@ -148,7 +150,8 @@ class Names:
         """Addresses by file, the most stable first."""
         if node.custom_id and self._custom_ids(node.tree)[node.custom_id] == 1:
             yield f"{node.path}::#{node.custom_id}"
-        if (path := self._outline_path(node)) and path[0] not in "*#":
+        path = self._outline_path(node)
+        if path and path[0] not in "*#" and len(path) <= LONGEST_PATH:
             yield f"{node.path}::{path}"
         yield f"{node.path}:{node.first_line}"
         yield f"{node.path}:0{node.first_line}"
@@ -246,7 +249,10 @@ def _notes_beside(name: str) -> list[str]:
 
 def _near_file(name: str, names: Iterable[str], shows: Callable[[str], bool]) -> str:
     """shows: whether a file is there to be shown."""
-    close = list(filter(shows, get_close_matches(name, list(names), 9, 0.5)))[:3]
+    known = list(names)
+    same = [each for each in known if name_of(each) == name_of(name)]
+    likely = dict.fromkeys((*same[:9], *get_close_matches(name, known, 9, 0.5)))
+    close = list(filter(shows, likely))[:3]
     return f"did you mean {' or '.join(close)}?" if close else "check the name and the folder"
 
 

@@ -302,6 +302,16 @@ class Store:
             return None
         return Folder(path, len(inside), sum(file.headlines for file in inside), "")
 
+    def folder_at(self, name: str) -> str | None:
+        """What addresses call the folder that is at `name`, from the current folder."""
+        place = Path(os.path.realpath(place_of(name) or name))
+        root = next((each for each in self.roots if place.is_relative_to(each.folder)), None)
+        if root is None or not place.is_dir():
+            return None
+        inside = place.relative_to(root.folder).as_posix().removeprefix(".")
+        path = "/".join(filter(None, (root.name if len(self.roots) > 1 else "", inside)))
+        return path if self.folder(path) else None
+
     def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
         """The folders one level below a folder that hold notes, in path order.
 

@@ -32,7 +32,7 @@ SMOOTH = 0.05
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SPACELESS}]+|[^\W\d_{_SPACELESS}][^\W_{_SPACELESS}]+")
-_ASCII_WORD = re.compile(r"[a-z][a-z0-9]{3,}")
+_ASCII_WORD = re.compile(r"[a-z]{4,}")
 _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 _TARGET = re.compile(r"\w+://\S+|\[\[[^\]]*\]")
 SHORT_RUN = 4
@@ -58,7 +58,7 @@ class Facts(NamedTuple):
 def facts_of(tree: Tree) -> Facts:
     """Boil a note down. tree: without what must not be shown; it is not empty."""
     root, words = tree.root, _Weights(float)
-    headlines = "\n".join(node.title for node in tree.nodes[1:])
+    headlines = _TARGET.sub(" ", "\n".join(node.title for node in tree.nodes[1:]))
     for weight, text in ((TITLE, root.title), (TEXT, _opening(root.text)), (HEADLINE, headlines)):
         for term, number in Counter(terms(text)).items():
             words[term] += weight * number

@@ -44,6 +44,9 @@ class Node:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._node)})
+
     def __repr__(self) -> str:
         return f"<Node {self._node.path}:{self._node.first_line}>"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -18,6 +20,7 @@ from . import output
 from .options import (
     Whole,
     choice,
+    given,
     inlinetasks,
     json_option,
     limit_of,
@@ -56,7 +59,9 @@ def grep(pattern: str, path: str, as_json: bool, **options: Any) -> None:
     query = Query(pattern, "".join(paths), **filters)
     page = searching.Page(options["limit"], options["after"])
     limit = limit_of(store, {**options, "unit": None, "encoding": None, "ids": None})
-    shape = _json if as_json else searching.to_text
+    words = shlex.join(given("after"))
+    call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {_last(pattern, path)}"
+    shape = _json if as_json else partial(searching.to_text, call=call)
     found = searching.search(store, query, page, limit, shape)
     output.write(shape(found))
     tell_fault(store)
@@ -66,6 +71,13 @@ def grep(pattern: str, path: str, as_json: bool, **options: Any) -> None:
     if not found.entries:
         output.complain(*_nothing(query, page, found))
         raise click.exceptions.Exit(1)
+
+
+def _last(*arguments: str) -> str:
+    """Arguments at the end of a call; none is read as an option."""
+    words = [each for each in arguments if each]
+    is_odd = any(each.startswith("-") for each in words)
+    return shlex.join(["--", *words] if is_odd else words)
 
 
 def _json(found: Found) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ..config import load, users_file
 from ..errors import OrgctxError
@@ -139,6 +140,21 @@ def limit_of(store: Store, options: dict[str, Any]) -> Limit:
         if given[name] is None:
             given[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
     return Limit(**{name: value for name, value in given.items() if value is not None})
+
+
+def given(*but: str) -> list[str]:
+    """The options of the running command as they were given, for the call that goes on.
+
+    but: names of those that it has otherwise.
+    """
+    context, words = click.get_current_context(), list[str]()
+    for each in context.command.params:
+        is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        if isinstance(each, click.Option) and is_given and each.name not in but:
+            value = context.params[each.name or ""]
+            for one in value if each.multiple else [value]:
+                words += [max(each.opts, key=len), *([] if each.is_flag else [str(one)])]
+    return words
 
 
 def _variable() -> list[str]:

@@ -17,11 +17,11 @@ from . import output
 from .options import (
     Whole,
     choice,
+    given,
     inlinetasks,
     json_option,
     limit_of,
     no_sync_option,
-    open_roots,
     option,
     roots_option,
     store_for,
@@ -85,26 +85,22 @@ def overview(addresses: Sequence[str], **options: Any) -> None:
 @no_sync_option
 @json_option
 @inlinetasks
-def ls(
-    path: str,
-    lines: int,
-    kind: str,
-    after: str,
-    budget: int | None,
-    roots: Sequence[str],
-    no_sync: bool,
-    as_json: bool,
-    inlinetask_min_level: int | None,
-) -> None:
+def ls(path: str, as_json: bool, **options: Any) -> None:
     """List what is one level below PATH: a root, a folder, a file, or a headline.
 
     Without PATH: the roots. Each line begins with what to list or to focus on next.
     """
-    store = open_roots(roots, inlinetask_min_level, no_sync)
-    limit = limit_of(store, {"budget": budget, "unit": "tokens", "encoding": None, "ids": "full"})
-    found = listing.ls(store, path, limit, lines, kind, after)
-    output.write(output.to_json(listing.to_data(found)) if as_json else found.text)
+    store, paths = store_for([path] if path else [], options)
+    limit = limit_of(store, {**options, "unit": "tokens", "encoding": None, "ids": "full"})
+    shape = _json if as_json else None
+    asked = (options["lines"], options["kind"], options["after"], given("after", "kind"))
+    found = listing.ls(store, "".join(paths), limit, *asked, shape)
+    output.write(_json(found) if as_json else found.text)
     tell_fault(store)
+
+
+def _json(found: listing.Listing) -> str:
+    return output.to_json(listing.to_data(found))
 
 
 def _show(store: Store, view: View, options: dict[str, Any]) -> None:

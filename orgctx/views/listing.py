@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
+from ..core.frame import MEMEX
+from ..core.heading import printable
 from ..core.model import Node
 from ..errors import NotFound
 from ..store.address import Names, resolve
@@ -17,6 +20,8 @@ from .page import fit
 from .view import Limit, choose, whole
 
 LINES = 50
+TITLE = 120
+"""Characters of a title that are shown; the whole of it is in its entry."""
 KINDS = ("all", "folder", "file")
 
 _NODE = re.compile(r"\.org(?:_archive)?(?::|\Z)|::|\A(?:id:|#|\[\[)")
@@ -40,6 +45,7 @@ class Row(NamedTuple):
     summary: str = ""
     todo: str | None = None
     tags: tuple[str, ...] = ()
+    is_commented: bool = False
 
 
 class Rest(NamedTuple):
@@ -75,12 +81,16 @@ def ls(
     lines: int = LINES,
     kind: str = "all",
     after: str = "",
+    options: Sequence[str] = (),
+    shape: Callable[[Listing], str] | None = None,
 ) -> Listing:
     """List what is one level below `path`.
 
     path: a root, folder, file or headline, as the listing above it calls it; "" for the roots.
     lines: the most of one kind, int > 0. kind: "folder" or "file" for these alone.
     after: an address of the page before; goes on behind it.
+    options: what a call that goes on repeats. shape: how it is written, by default as its text;
+        that is what the budget holds for.
     Returns: Listing; folders and files in path order, headlines in document order. What does not
         fit is counted, with the call that goes on.
     Raises: NotFound, which names what is there instead; Ambiguous, BadArgument, BudgetTooSmall.
@@ -92,20 +102,20 @@ def ls(
     parts = [part for part in _parts(store, path, lines, after) if kind in ("all", part.kind)]
     rows = [row for part in parts for row in part.rows]
     count = store.counter(limit.unit, limit.encoding)
+    words = shlex.join(options)
 
-    def page(shown: int) -> str:
-        rest = _rest(path, parts, rows[:shown], after)
-        return "".join([*map(_line, rows[:shown]), *(_rest_line(each) for each in rest)])
+    def page(shown: int) -> Listing:
+        rest = tuple(_rest(path, parts, rows[:shown], after, words))
+        text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
+        return Listing(path, tuple(rows[:shown]), rest, text, count(text))
 
-    shown = fit(page, len(rows), limit, count)
-    rest = tuple(_rest(path, parts, rows[:shown], after))
-    text = page(shown)
-    return Listing(path, tuple(rows[:shown]), rest, text, count(text))
+    write = shape or (lambda listing: listing.text)
+    return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))
 
 
 def _parts(store: Store, path: str, lines: int, after: str) -> list[_Part]:
     """What is at a path, by kind, from behind `after` on."""
-    if not path:
+    if path in ("", MEMEX):
         return [_page("root", [_root(store, each) for each in store.tops], lines, after)]
     folder = _folder(store, path)
     if folder is not None:
@@ -129,6 +139,9 @@ def _folder(store: Store, path: str) -> str | None:
     if len(store.roots) == 1 and name in (".", store.roots[0].name):
         return ""
     inside = name.removeprefix(f"{store.roots[0].name}/") if len(store.roots) == 1 else name
+    here = store.folder_at(path) if path.startswith(("/", "~", ".")) else None
+    if here is not None:
+        return here
     return next((each for each in (name, inside) if each and store.folder(each)), None)
 
 
@@ -185,18 +198,23 @@ def _headlines(store: Store, node: Node, lines: int, after: str) -> _Part:
         below = child.tree.nodes[child.index : child.end_index]
         tokens = sum(count("".join(each.lines)) for each in below)
         address, size = names.address(child), len(below) - 1
-        return Row("headline", address, child.title, 0, size, tokens, "", child.todo, child.tags)
+        keyword, tags, is_commented = child.todo, child.tags, child.is_commented
+        facts = (0, size, tokens, "", keyword, tags, is_commented)
+        return Row("headline", address, child.title, *facts)
 
     return _Part("headline", list(map(row, later[:lines])), len(later))
 
 
-def _rest(path: str, parts: Iterable[_Part], rows: list[Row], after: str) -> Iterator[Rest]:
-    """What is left of each kind behind these rows."""
+def _rest(
+    path: str, parts: Iterable[_Part], rows: list[Row], after: str, words: str
+) -> Iterator[Rest]:
+    """What is left of each kind behind these rows. words: options of the call that goes on."""
     shown = Counter(row.kind for row in rows)
     for part in parts:
         if more := part.total - shown[part.kind]:
             last = next((r.address for r in reversed(rows) if r.kind == part.kind), after)
             call = f"orgctx ls {quote(path)}" if path else "orgctx ls"
+            call += f" {words}" if words else ""
             call += f" --kind {part.kind}" if part.kind in KINDS else ""
             yield Rest(part.kind, more, call + (f" --after {quote(last)}" if last else ""))
 
@@ -212,16 +230,25 @@ def _rest_line(rest: Rest) -> str:
 
 def _line(row: Row) -> str:
     headlines = _many(row.headlines, "headline")
+    title = brief(row.title)
     if row.kind == "file":
-        return f"{row.address} — {row.title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
+        return (
+            f"{printable(row.address)} — {title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
+        )
     if row.kind == "headline":
         tags = f":{':'.join(row.tags)}:" if row.tags else ""
-        title = " ".join(filter(None, (row.todo, row.title, tags)))
+        comment = "COMMENT" if row.is_commented else ""
+        title = " ".join(filter(None, (row.todo, comment, title, tags)))
         return f"{row.address} — {title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
-    counts = f"{row.address} — {_many(row.files, 'file')}, {headlines}"
+    counts = f"{printable(row.address)} — {_many(row.files, 'file')}, {headlines}"
     if row.kind == "folder":
         return f"{counts}: {row.summary}\n" if row.summary else f"{counts}\n"
     return f"{counts}\n" + (f"  {row.summary}\n" if row.summary else "")
+
+
+def brief(text: str) -> str:
+    """A title that is no longer than a line should be."""
+    return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
 
 
 def _many(count: int, what: str) -> str:

@@ -546,9 +546,15 @@ def _near(query: Query, trees: Iterator[Tree]) -> tuple[str, ...]:
 # --- How it looks --------------------------------------------------------------------------------
 
 
-def to_text(found: Found) -> str:
-    """A line for each entry, below it its hit lines, and a last one that says what is left out."""
-    return "".join(map(_entry_text, found.entries)) + _rest(found)
+CALL = "orgctx grep … --after {}"
+
+
+def to_text(found: Found, call: str = CALL) -> str:
+    """A line for each entry, below it its hit lines, and a last one that says what is left out.
+
+    call: how one goes on, with `{}` for the cursor.
+    """
+    return "".join(map(_entry_text, found.entries)) + _rest(found, call)
 
 
 def _entry_text(entry: FoundEntry) -> str:
@@ -569,16 +575,16 @@ def _head(entry: FoundEntry) -> str:
     return f"{entry.address} — {rest}".removesuffix(" — ").replace("\n", "\\n")
 
 
-def _rest(found: Found) -> str:
+def _rest(found: Found, call: str) -> str:
     """What is left out, and how to get it; "" if that is nothing."""
     from shlex import quote  # only where something is
 
     ways = []
     if found.cursor:
         what = _many(found.left_out, "more entry") if found.left_out else "more lines"
-        ways.append(f"and {what}: orgctx grep … --after {quote(found.cursor)}")
+        ways.append(f"and {what}: {call.replace('{}', quote(found.cursor), 1)}")
     if any(each.left_out and len(each.hits) == LINES for each in found.entries):
-        ways.append("all lines of one entry: orgctx grep … ADDRESS")
+        ways.append("for all lines of one entry, give its address as PATH")
     line = "; ".join(ways).replace("\n", "\\n")
     return f"… {line}\n" if ways else ""
 
