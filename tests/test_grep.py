@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
