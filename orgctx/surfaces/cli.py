@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -19,7 +18,7 @@ BUG = 70
 COMMANDS = {
     "focus": "seeing",
     "overview": "seeing",
-    "ls": "seeing",
+    "ls": "drilling",
     "grep": "finding",
     "read": "finding",
     "cite": "finding",
@@ -92,8 +91,3 @@ def _explain(error: Exception) -> int:
         output.complain(f"this is a bug: {output.place_of(error)}", "please report it")
         return BUG
     return error.exit_code
-
-
-def main() -> None:
-    """The console script: run, then exit with its status."""
-    sys.exit(run())

@@ -1,0 +1,58 @@
+"""The command that goes down level by level: ls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..views import listing
+from . import output
+from .options import (
+    Whole,
+    choice,
+    given,
+    inlinetasks,
+    json_option,
+    limit_of,
+    no_sync_option,
+    option,
+    roots_option,
+    store_for,
+    tell_fault,
+)
+
+
+@click.command()
+@click.argument("path", required=False, default="")
+@option(
+    "--limit",
+    "lines",
+    type=Whole(1),
+    default=listing.LINES,
+    metavar="N",
+    help="Lines of one kind, at most.",
+)
+@choice("--kind", listing.KINDS, "List folders or files alone.")
+@option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
+@roots_option
+@no_sync_option
+@json_option
+@inlinetasks
+def ls(path: str, as_json: bool, **options: Any) -> None:
+    """List what is one level below PATH: a root, a folder, a file, or a headline.
+
+    Without PATH: the roots. Each line begins with what to list or to focus on next.
+    """
+    store, paths = store_for([path] if path else [], options)
+    limit = limit_of(store, {**options, "unit": "tokens", "encoding": None, "ids": "full"})
+    shape = _json if as_json else None
+    asked = (options["lines"], options["kind"], options["after"], given("after", "kind"))
+    found = listing.ls(store, "".join(paths), limit, *asked, shape)
+    output.write(_json(found) if as_json else found.text)
+    tell_fault(store)
+
+
+def _json(found: listing.Listing) -> str:
+    return output.to_json(listing.to_data(found))
