@@ -531,6 +531,7 @@ def cited(memex: Memex, address: str) -> object:
 QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "focus": lambda memex, address: memex.focus(address, lens="fisheye"),
     "overview": lambda memex, address: memex.overview(address),
+    "ls": lambda memex, address: memex.ls(address, budget=10**5),
     "node": lambda memex, address: memex.node(address),
     "grep": lambda memex, address: memex.grep(".", address, regexp=True, limit=500, budget=10**5),
     "read": lambda memex, address: memex.read(address, subtree=True),
