@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from .summaries import Facts, from_json, summary, to_json, total
+from .summaries import NOTHING, Facts, from_json, rest, summary, to_json, total
 
 SUMMED = 2
 """A folder of fewer files than this has no summary."""
@@ -74,6 +74,11 @@ def _total(facts: Iterable[str]) -> Facts:
     return total(map(from_json, facts))
 
 
+def _facts(connection: sqlite3.Connection, root: int, path: bytes) -> Facts:
+    query = "SELECT facts FROM folder WHERE root = ? AND path = ?"
+    return from_json(connection.execute(query, (root, path)).fetchone()[0])
+
+
 def _summarize(connection: sqlite3.Connection, root: int, path: bytes, keeps_written: bool) -> None:
     """Say what a folder is about, against those beside it."""
     key = (root, path)
@@ -81,9 +86,9 @@ def _summarize(connection: sqlite3.Connection, root: int, path: bytes, keeps_wri
     files, facts, parent, author = connection.execute(query, key).fetchone()
     if keeps_written and author and files >= SUMMED:
         return
-    rows = connection.execute(_FOLDERS, (root, parent)).fetchall() if parent is not None else []
-    beside = _total(row[3] for row in rows if row[0] != path)
-    text = summary(from_json(facts), beside) if files >= SUMMED else ""
+    here = from_json(facts)
+    beside = rest(_facts(connection, root, parent), here) if parent is not None else NOTHING
+    text = summary(here, beside) if files >= SUMMED else ""
     connection.execute(
         "UPDATE folder SET summary = ?, author = '' WHERE root = ? AND path = ?", (text, *key)
     )

@@ -22,7 +22,7 @@ MOST = 6.0
 """The most that one note adds to a term: none may speak for a folder alone."""
 LEAST = 1.0
 """What one mention in a text is not enough for."""
-OF_FILE, OF_FOLDER = 40, 400
+OF_FILE, OF_FOLDER = 40, 150
 """How many terms are kept."""
 WORDS, TAGS, TITLES = 8, 5, 3
 """How many of each a summary names."""
@@ -96,13 +96,27 @@ def _terms_of(word: str) -> Iterable[str]:
 def total(parts: Iterable[Facts]) -> Facts:
     """What several notes and folders say together."""
     files, words, tags, titles = 0, _Weights(float), _Weights(float), list[str]()
+    parts = list(parts)
+    share = max(1, OF_FOLDER // max(len(parts), 1))
     for part in parts:
         files += part.files
         for sums, weights in ((words, part.words), (tags, part.tags)):
             for term, weight in weights.items():
                 sums[term] += weight
-        titles += part.titles
+        titles += part.titles[:share]
     return Facts(files, _kept(words), _kept(tags), titles[:OF_FOLDER])
+
+
+NOTHING = Facts(0, {}, {}, [])
+
+
+def rest(whole: Facts, part: Facts) -> Facts:
+    """What a folder says but for one that is in it."""
+    words, tags = (
+        {term: weight - less.get(term, 0.0) for term, weight in sums.items()}
+        for sums, less in ((whole.words, part.words), (whole.tags, part.tags))
+    )
+    return Facts(whole.files - part.files, words, tags, [])
 
 
 def _kept(sums: _Weights) -> dict[str, float]:
