@@ -57,13 +57,18 @@ class Rest(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """One level. path: as it was asked for. rows: folders before files."""
+    """One level. path: as it was asked for. rows: folders before files. cost: of a text."""
 
     path: str
     rows: tuple[Row, ...]
     rest: tuple[Rest, ...]
     text: str
-    tokens: int
+    cost: Callable[[str], int]
+
+    @property
+    def tokens(self) -> int:
+        """What the text costs, in the limit's unit."""
+        return self.cost(self.text)
 
 
 class _Part(NamedTuple):
@@ -107,7 +112,7 @@ def ls(
     def page(shown: int) -> Listing:
         rest = tuple(_rest(path, parts, rows[:shown], after, words))
         text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
-        return Listing(path, tuple(rows[:shown]), rest, text, count(text))
+        return Listing(path, tuple(rows[:shown]), rest, text, count)
 
     write = shape or (lambda listing: listing.text)
     return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))

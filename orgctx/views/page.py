@@ -17,14 +17,21 @@ def fit(write: Callable[[int], str], most: int, limit: Limit, count: Callable[[s
         hardly.
     Raises: BudgetTooSmall if there are rows and not even one fits, with what that one needs.
     """
-    if count(write(most)) <= limit.budget:  # without a line about the rest it may be cheaper
+
+    def fitting(rows: int) -> bool:
+        """Whether so many fit; a text of few bytes has no more tokens, and needs no tokenizer."""
+        text = write(rows)
+        is_short = len(text.encode("utf-8", "surrogatepass")) <= limit.budget
+        return is_short or count(text) <= limit.budget
+
+    if fitting(most):  # without a line about the rest it may be cheaper
         return most
     fits, over = 0, most
     while over - fits > 1:
         middle = (fits + over) // 2
-        fits, over = (middle, over) if count(write(middle)) <= limit.budget else (fits, middle)
-    least = count(write(min(1, most)))
-    if not fits and least > limit.budget:
+        fits, over = (middle, over) if fitting(middle) else (fits, middle)
+    if not fits and not fitting(min(1, most)):
+        least = count(write(min(1, most)))
         what = f"a budget of {limit.budget} {limit.unit} is below the {least} that one line needs"
         raise BudgetTooSmall(what, least, f"give a budget of {least} or more", "budget")
     return fits
