@@ -15,7 +15,7 @@ def fit(write: Callable[[int], str], most: int, limit: Limit, count: Callable[[s
     most: how many there are, int >= 0.
     Returns: a number of rows from 0 to `most` whose text is within the budget; more do not fit, or
         hardly.
-    Raises: BudgetTooSmall if there are rows and not even one fits, with what that one needs.
+    Raises: BudgetTooSmall if there are rows and not even one fits, with what that one, or all, needs.
     """
 
     def fitting(rows: int) -> bool:
@@ -31,7 +31,7 @@ def fit(write: Callable[[int], str], most: int, limit: Limit, count: Callable[[s
         middle = (fits + over) // 2
         fits, over = (middle, over) if fitting(middle) else (fits, middle)
     if not fits and not fitting(min(1, most)):
-        least = count(write(min(1, most)))
+        least = min(count(write(min(1, most))), count(write(most)))
         what = f"a budget of {limit.budget} {limit.unit} is below the {least} that one line needs"
         raise BudgetTooSmall(what, least, f"give a budget of {least} or more", "budget")
     return fits
