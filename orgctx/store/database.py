@@ -124,7 +124,8 @@ def connect(file: Path) -> sqlite3.Connection:
         if file.exists():
             return _opened(file)
     except sqlite3.DatabaseError as error:
-        if not is_damage(error):
+        is_being_made = "locked" in str(error)  # one that gets its log waits for nobody
+        if not (is_being_made or is_damage(error)):
             raise
     return remade(file, None)
 
