@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -251,7 +252,7 @@ def test_the_oldest_texts_are_forgotten_first(root, monkeypatch):
         write(root, name, f"* {name}\n" + "".join(f"{noise.random()}\n" for _ in range(1000)))
     cites = read_all(root, *names)
     each = len(cites._data()["shown"][0]["packed"])
-    monkeypatch.setattr(citing, "KEPT_BYTES", int(each * 2.5))
+    monkeypatch.setattr("orgctx.cites.registry.KEPT_BYTES", int(each * 2.5))
     read_all(root, names[0], cites=cites)
     for name in names:
         (root / name).unlink()
@@ -896,7 +897,7 @@ def test_time_grows_with_the_answer_alone(name, style):
 
     def cost(size: int) -> float:
         answer = HOSTILE[name](size)
-        run = lambda: normalised(answer, GARDEN, style)  # noqa: E731
+        run = partial(normalised, answer, GARDEN, style)
         return min(repeat(run, number=1, repeat=3, timer=process_time))
 
     assert cost(1_000_000) < max(3 * cost(500_000), 0.2) < 10

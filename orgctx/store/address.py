@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
-from unicodedata import normalize
 
 from ..config import load, users_file
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
-from .store import Ids, Store, name_of, place_of
+from .ids import Ids
+from .roots import name_of, nfc, place_of
+from .store import Store
 
 MIN_PREFIX = 6
 SHORT_ID = 8
@@ -27,7 +28,8 @@ LONGEST_PATH = 300
 """Characters of an outline path; a longer one is dearer than it is worth, and a line names it."""
 
 _SLASH = re.compile(r"(?<!\\)/")
-_POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
+POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
+"""A file and a line in it; see `line_number`."""
 _COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
 
 
@@ -67,8 +69,8 @@ def _by_file(store: Store, address: str) -> Node | None:
     """The node of an address that begins with a file of the memex; None if it does not."""
     if tree := _tree(store, address):
         return tree.root
-    if (position := _POSITION.match(address)) and (tree := _tree(store, position[1])):
-        return _at_line(tree, _line_number(position[2]), address)
+    if (position := POSITION.match(address)) and (tree := _tree(store, position[1])):
+        return _at_line(tree, line_number(position[2]), address)
     for file, locator in _splits(address):
         if tree := _tree(store, file):
             return _in_file(tree, locator, address)
@@ -84,7 +86,7 @@ def _tree(store: Store, name: str) -> Tree | None:
         return None
 
 
-def _line_number(digits: str) -> int:
+def line_number(digits: str) -> int:
     """A line number; what has more digits than any file has lines is as good as the largest."""
     return int(digits) if len(digits) < sys.int_info.default_max_str_digits else sys.maxsize
 
@@ -262,7 +264,7 @@ def _file_part(address: str) -> str:
 
 def _files(address: str) -> list[str]:
     """What an address may mean by a file, in the order in which it is tried."""
-    position = _POSITION.match(address)
+    position = POSITION.match(address)
     splits = (file for file, _ in _splits(address))
     return [address, *([position[1]] if position else []), *splits]
 
@@ -292,7 +294,7 @@ def _in_file(tree: Tree, locator: str, address: str) -> Node:
 
     nodes = _located(tree, locator)
     if not nodes and re.fullmatch(r"\d+", locator):  # a line, as Org's own links have it
-        return _at_line(tree, _line_number(locator), address)
+        return _at_line(tree, line_number(locator), address)
     return _only(nodes, address, lambda: _names(tree, locator), works)
 
 
@@ -341,7 +343,7 @@ def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
 
 
 def _plain(title: str) -> str:
-    return " ".join(_COOKIE.sub(" ", normalize("NFC", title)).split())
+    return " ".join(_COOKIE.sub(" ", nfc(title)).split())
 
 
 def _only(
