@@ -23,13 +23,13 @@ import strategies
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from orgctx import open_memex
+from orgctx import open_memex, tokens
 from orgctx.config import Config
 from orgctx.core.entry import entry, skeleton
 from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.errors import BadConfig, NotFound
-from orgctx.store import counts, files
+from orgctx.store import counts, files, writer
 from orgctx.store import sync as syncing
 from orgctx.store.database import VERSION, connect, remove
 from orgctx.store.indexed import IndexedStore
@@ -480,7 +480,7 @@ def test_on_a_full_disk_the_notes_are_read(
         connection.execute("PRAGMA max_page_count = 60")
         return connection
 
-    monkeypatch.setattr("orgctx.store.indexed.connect", small)
+    monkeypatch.setattr("orgctx.store.connections.connect", small)
     store = open_store([root])
     assert type(store) is Store
     assert "full" in store.fault
@@ -615,9 +615,9 @@ TEXTS = st.one_of(
 def test_counted_as_one_is_counted_one_by_one(encoding: str, texts: list[str]) -> None:
     count = by_tiktoken("tokens", encoding)
     with pytest.MonkeyPatch.context() as patch:
-        for each in (by_tiktoken, counter):
-            patch.setattr(counts, "counter", each)
-            assert counts.count_all(texts, encoding) == {text: count(text) for text in texts}
+        for each in (lambda _: None, tokens._toktok):
+            patch.setattr(tokens, "_toktok", each)
+            assert tokens.count_all(texts, encoding) == {text: count(text) for text in texts}
 
 
 @given(strategies.org_bytes(), st.sets(st.sampled_from(["a", "crypt", "e"])))
@@ -666,8 +666,9 @@ def test_a_sync_that_reads_nothing_loads_no_tokenizer(root: Path) -> None:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many transactions and slices for few notes."""
-    for name, value in (("BATCH_BYTES", 500), ("SLICE_CHARS", 100), ("SLICE_NODES", 3)):
-        monkeypatch.setattr(syncing, name, value)
+    monkeypatch.setattr(syncing, "BATCH_BYTES", 500)
+    for name, value in (("SLICE_CHARS", 100), ("SLICE_NODES", 3)):
+        monkeypatch.setattr(writer, name, value)
     monkeypatch.setattr(counts, "CHUNK_CHARS", 100)
 
 

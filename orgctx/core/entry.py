@@ -180,7 +180,13 @@ def _neighbours(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 def omitted(count: int, what: str, newline: str) -> str:
     """The omission mark: an Org comment line that counts what is left out (design 4.4)."""
-    return f"# … {count} {what}{'' if count == 1 else 's'} omitted{newline}"
+    return f"# … {many(count, what)} omitted{newline}"
+
+
+def many(count: int, what: str) -> str:
+    """A number of things, in words."""
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{count} {what if count == 1 else plural}"
 
 
 def entry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from ..config import Config
 from ..core.entry import entry, omitted, skeleton
 from ..core.model import Node
-from ..tokens import counter, get_encoding
+from ..tokens import count_all, counts_apart
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 MARKS = 1000
 CHUNK_CHARS = 200_000
-LONG_CHARS = 100_000
 
 _HASH = struct.Struct(">qI")
 
@@ -66,8 +65,8 @@ class Counting:
         texts, self._texts, self._chars = list(dict.fromkeys(self._texts)), [], 0
         if texts:
             job = partial(count_all, texts, self._encoding)
-            is_slow = _is_tiktoken(counter("tokens", self._encoding))
-            self._jobs.append(self._pool.submit(job).result if is_slow else job)
+            is_apart = counts_apart(self._encoding)
+            self._jobs.append(self._pool.submit(job).result if is_apart else job)
 
     def write(self, connection: sqlite3.Connection) -> dict[str, int]:
         """Remember what was added, once it is counted. Returns: it, by text."""
@@ -79,41 +78,6 @@ class Counting:
             counted.update(counts)
         self._jobs = []
         return counted
-
-
-def count_all(texts: Iterable[str], encoding: str) -> dict[str, int]:
-    """What each of many texts costs.
-
-    tiktoken is called once for all of them, with a special token in between: it needs no lock of
-    Python's until it has done, and so it counts at full speed beside another thread.
-    """
-    count, texts = counter("tokens", encoding), list(texts)
-    known = _counted_as_one(texts, encoding) if _is_tiktoken(count) else {}
-    return known | {text: count(text) for text in texts if text not in known}
-
-
-def _counted_as_one(texts: list[str], encoding: str) -> dict[str, int]:
-    """What those of `texts` cost that are not too long to be counted so."""
-    tokenizer = get_encoding(encoding)
-    mark = tokenizer.decode([tokenizer.eot_token])
-    fit = [text for text in texts if len(text) < LONG_CHARS and mark not in text]
-    tokens = tokenizer.encode(mark.join(fit), allowed_special={mark}, disallowed_special=())
-    return dict(zip(fit, _lengths(tokens, tokenizer.eot_token), strict=False))
-
-
-def _is_tiktoken(count: Callable[[str], int]) -> bool:
-    """Whether it is tiktoken that counts, and not something faster; see `tokens.counter`."""
-    return isinstance(count, partial)
-
-
-def _lengths(tokens: list[int], mark: int) -> Iterator[int]:
-    """How many tokens there are before, between and behind the marks."""
-    start = 0
-    for _ in range(tokens.count(mark)):
-        stop = tokens.index(mark, start)
-        yield stop - start
-        start = stop + 1
-    yield len(tokens) - start
 
 
 def add_counts(connection: sqlite3.Connection, encoding: str, counts: Mapping[str, int]) -> None:

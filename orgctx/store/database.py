@@ -167,6 +167,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         _prepare(connection)
+        _check_end(connection, file)
     except sqlite3.Error:
         connection.close()
         raise
@@ -186,6 +187,18 @@ def _prepare(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
+
+
+def _check_end(connection: sqlite3.Connection, file: Path) -> None:
+    """Raises: sqlite3.DatabaseError if the file ends within a page and its log has not the rest.
+
+    SQLite sees that pages are missing, but reads what is missing of the last one as zeros.
+    """
+    size = int(connection.execute("PRAGMA page_size").fetchone()[0])
+    if file.stat().st_size % size:
+        is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not is_busy and file.stat().st_size % size:
+            raise sqlite3.DatabaseError("file is malformed: it is cut off")
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -6,31 +6,33 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
-from ..tokens import DEFAULT_ENCODING, counter
-from .database import connect, is_damage, remade
-from .store import File, Folder, Ids, Root, Store, linked_from, matching, name_of, place_of
+from ..tokens import DEFAULT_ENCODING, count_all, counter
+from .connections import Connections
+from .counts import Settings, add_counts, key_of_folder, known_count, mark_texts
+from .ids import OF_IDS, DatabaseIds, Ids
+from .roots import Root, name_of, place_of
+from .store import File, Folder, Store, linked_from, matching
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
-from .counts import Settings, add_counts, count_all, key_of_folder, known_count, mark_texts
 
+P = ParamSpec("P")
 T = TypeVar("T")
 WAKE = 500
 """Milliseconds after which watching looks whether it is to stop."""
 
-_OF_IDS = "node_id CROSS JOIN node ON node.id = node_id.node CROSS JOIN file ON file.id = node.file"
-_ID_COUNTS = f"SELECT value, count(*) AS n FROM {_OF_IDS} WHERE {{roots}} GROUP BY value"
-_SIZES = (
-    "SELECT root, count(*), sum(headlines) FROM file"
-    " WHERE NOT is_private AND hash != x'' AND {roots} GROUP BY root"
-)
+_ID_COUNTS = f"SELECT value, count(*) AS n FROM {OF_IDS} WHERE {{roots}} GROUP BY value"
 _SHOWN = "NOT is_private AND hash != x''"
+_SIZES = (
+    f"SELECT root, count(*), sum(headlines) FROM file WHERE {_SHOWN} AND {{roots}} GROUP BY root"
+)
 _FILE = "path, title, headlines, mtime, is_active, tokens"
 _FOLDER = "path, files, headlines, summary"
 _PASSED_OVER = "SELECT root, path, line, what, hint FROM problem WHERE {roots} ORDER BY rowid"
@@ -40,10 +42,23 @@ _UNREADABLE, _WITHIN = (
     for lines in ("line = 0", "line > 0")
 )
 _DUPLICATES = (
-    f"SELECT root, path, line, 'an ID that another node has too', '' FROM {_OF_IDS}"
+    f"SELECT root, path, line, 'an ID that another node has too', '' FROM {OF_IDS}"
     f" WHERE {{roots}} AND value IN (SELECT value FROM ({_ID_COUNTS}) WHERE n > 1)"
     " GROUP BY node.id ORDER BY node.id"
 )
+
+
+def looked_up(
+    method: Callable[Concatenate[IndexedStore, P], T],
+) -> Callable[Concatenate[IndexedStore, P], T]:
+    """A look-up in the database as of the last sync; while that is at fault, the notes are read."""
+    read: Callable[..., T] = getattr(Store, method.__name__)
+
+    @wraps(method)
+    def found(self: IndexedStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return read(self, *args, **kwargs) if self.fault else method(self, *args, **kwargs)
+
+    return found
 
 
 class IndexedStore(Store):
@@ -66,7 +81,7 @@ class IndexedStore(Store):
         """file: where the database is, or is to be. is_frozen: never sync on its own."""
         super().__init__(roots, inlinetask_min_level, config)
         self.database, self._is_frozen = file, is_frozen
-        self._local = threading.local()
+        self._connections = Connections(file, self._sync)
         self.fault = ""
         if not is_frozen and any(self._id_of(root) is None for root in self.roots):
             self.sync(summaries="leave")
@@ -74,27 +89,7 @@ class IndexedStore(Store):
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's own connection."""
-        if not hasattr(self._local, "connection"):
-            self._keep(connect(self.database))
-        connection: sqlite3.Connection = self._local.connection
-        return connection
-
-    def _keep(self, connection: sqlite3.Connection) -> None:
-        self._local.connection = connection
-        self._local.inode = self.database.stat().st_ino
-        self._has_others_changes()
-
-    def _whole(self, work: Callable[[], T]) -> T:
-        """Do something with the database; if that is found to be damaged, with one made anew."""
-        try:
-            return work()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-        self.connection.close()
-        self._keep(remade(self.database, self._local.inode))
-        self._sync()
-        return work()
+        return self._connections.own
 
     def sync(
         self,
@@ -108,7 +103,7 @@ class IndexedStore(Store):
             "dry-run": only count what that would cost; "leave" them to another sync.
         Raises: sqlite3.Error. A model that fails is a note in the report.
         """
-        total = self._whole(lambda: self._sync(is_full, progress))
+        total = self._connections.whole(lambda: self._sync(is_full, progress))
         if summaries != "leave":
             self._summarize(total, summaries == "dry-run", progress)
         return total
@@ -125,7 +120,7 @@ class IndexedStore(Store):
             total.removed += done.removed
             total.is_changed |= done.is_changed
             total.problems += [
-                Problem(self._name(root, root.folder / each.path), each.line, each.what, each.hint)
+                Problem(root.address(root.folder / each.path), each.line, each.what, each.hint)
                 for each in done.problems
             ]
         self._count_marks()
@@ -153,13 +148,7 @@ class IndexedStore(Store):
         except sqlite3.Error as error:
             self.fault = str(error)
             return True
-        return self._has_others_changes() or report.is_changed or bool(report.problems)
-
-    def _has_others_changes(self) -> bool:
-        """Whether somebody else has written since this was asked last: it may be news to us."""
-        [(version,)] = self._local.connection.execute("PRAGMA data_version").fetchall()
-        known, self._local.version = getattr(self._local, "version", None), version
-        return bool(version != known)
+        return self._connections.have_news() or report.is_changed or bool(report.problems)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[Report]:
         """Sync now, and again whenever something changes under the roots, until `stop` is set.
@@ -212,7 +201,7 @@ class IndexedStore(Store):
 
         def count(text: str) -> int:
             if text not in known:
-                cost = self._whole(lambda: known_count(self.connection, encoding, text))
+                cost = self._connections.whole(lambda: known_count(self.connection, encoding, text))
                 known[text] = counter("tokens", encoding)(text) if cost is None else cost
             return known[text]
 
@@ -225,12 +214,11 @@ class IndexedStore(Store):
             return super().paths
         rows = self._query("SELECT root, path FROM file WHERE NOT is_private AND {roots}")
         places = ((root, root.folder / path) for root, path in rows)
-        return dict(sorted((self._name(root, place), place) for root, place in places))
+        return dict(sorted((root.address(place), place) for root, place in places))
 
+    @looked_up
     def file(self, name: str) -> str | None:
         """See Store.file; what is spelled as it is stored is one look-up."""
-        if self.fault:
-            return super().file(name)
         if self.has(name):
             return name
         place = place_of(name)
@@ -243,34 +231,32 @@ class IndexedStore(Store):
         """Addresses of files with this path inside their root, else of the file at `place`."""
         plain = name.removeprefix("./")
         is_here = name.startswith(".") and os.path.isfile(place)
-        prefixes = [f"{root.name}/" if len(self.roots) > 1 else "" for root in self.roots]
-        same = [] if is_here else [prefix + plain for prefix in prefixes]
+        same = [] if is_here else [root.prefix + plain for root in self.roots]
+        same += filter(None, [None if is_here else self._below_only_root(plain)])
         if (found := [path for path in same if self.has(path)]) or (
             ".." in place.parts and not os.path.isfile(place)
         ):
             return found
         real = Path(os.path.realpath(place))
-        inside = (self._name(r, real) for r in self.roots if real.is_relative_to(r.folder))
+        inside = (r.address(real) for r in self.roots if real.is_relative_to(r.folder))
         return [path for path in inside if self.has(path)]
 
+    @looked_up
     def has(self, path: str) -> bool:
         """Whether this is the address of a note, as of the last sync."""
-        if self.fault:
-            return super().has(path)
         for root in self.roots:
-            prefix = f"{root.name}/" if len(self.roots) > 1 else ""
-            if path.startswith(prefix) and self._query(
+            inside = root.inside(path)
+            if inside is not None and self._query(
                 "SELECT root, path FROM file WHERE path = ? AND NOT is_private AND {roots}",
-                (os.fsencode(path.removeprefix(prefix)),),
+                (os.fsencode(inside),),
                 [root],
             ):
                 return True
         return False
 
+    @looked_up
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
-        if self.fault:
-            return super().holders(wanted)
         rows = self._query(
             "SELECT DISTINCT root, path FROM node_id CROSS JOIN node ON node.id = node_id.node"
             " CROSS JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
@@ -278,10 +264,9 @@ class IndexedStore(Store):
         )
         return matching(wanted, self._readable(rows))
 
+    @looked_up
     def with_custom_id(self, wanted: str) -> list[Node]:
         """The nodes with a CUSTOM_ID, in any file."""
-        if self.fault:
-            return super().with_custom_id(wanted)
         rows = self._query(
             "SELECT DISTINCT root, path FROM node CROSS JOIN file ON file.id = node.file"
             " WHERE custom_id = ? AND {roots}",
@@ -289,10 +274,9 @@ class IndexedStore(Store):
         )
         return [n for tree in self._readable(rows) for n in tree.nodes if n.custom_id == wanted]
 
+    @looked_up
     def linking(self, wanted: str) -> list[Node]:
         """See Store.linking; what links to it as of the last sync."""
-        if self.fault:
-            return super().linking(wanted)
         rows = self._query(
             "SELECT DISTINCT root, path FROM link CROSS JOIN node ON node.id = link.node"
             " CROSS JOIN file ON file.id = node.file WHERE target = ? AND {roots}",
@@ -300,40 +284,31 @@ class IndexedStore(Store):
         )
         return linked_from(wanted, self._readable(rows))
 
+    @looked_up
     def ids(self) -> Ids:
         """Every ID, as of the last sync."""
-        if self.fault:
-            return super().ids()
-        return DatabaseIds(self._query)
+        return DatabaseIds(self._run)
 
+    @looked_up
     def files(self) -> list[File]:
         """See Store.files; as of the last sync."""
-        if self.fault:
-            return super().files()
         names = {self._id_of(root): root for root in self.roots}
         rows = self._run(f"SELECT root, {_FILE} FROM file WHERE {_SHOWN} AND {{roots}}")
         return sorted(self._file(names[root], row) for root, *row in rows)
 
     def _file(self, root: Root, row: Sequence[Any]) -> File:
-        path = self._address(root, row[0])
+        path = root.address(root.folder / os.fsdecode(row[0]))
         return File(path, row[1] or name_of(path), row[2], row[3], bool(row[4]), row[5])
 
-    def _address(self, root: Root, path: bytes) -> str:
-        """What addresses call a file or a folder of a root; "" for the only root."""
-        name = os.fsdecode(path)
-        return "/".join(filter(None, (root.name, name))) if len(self.roots) > 1 else name
-
-    def _inside(self, address: str) -> tuple[Root, bytes] | None:
+    def _place(self, address: str) -> tuple[Root, bytes] | None:
         """The root of an address, and the path in it; None if it begins with no root."""
-        name, _, path = address.partition("/") if len(self.roots) > 1 else ("", "", address)
-        root = next((each for each in self.roots if name in ("", each.name)), None)
-        return (root, os.fsencode(path)) if root else None
+        places = ((root, root.inside(address)) for root in self.roots)
+        return next(((root, os.fsencode(path)) for root, path in places if path is not None), None)
 
+    @looked_up
     def folder(self, path: str) -> Folder | None:
         """See Store.folder; as of the last sync."""
-        if self.fault:
-            return super().folder(path)
-        if not (place := self._inside(path)):
+        if not (place := self._place(path)):
             return None
         query = "SELECT path, files, headlines, summary FROM folder WHERE path = ? AND {roots}"
         rows = self._run(query, (place[1],), [self._id_of(place[0])])
@@ -341,17 +316,17 @@ class IndexedStore(Store):
             return Folder(path, 0, 0, "")
         return Folder(path, *rows[0][1:]) if rows else None
 
+    @looked_up
     def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
         """See Store.folders_in; as of the last sync."""
-        if self.fault:
-            return super().folders_in(path, most, after)
         rows, count, root = self._page("folder", "parent", _FOLDER, path, most, after)
-        return [Folder(self._address(root, row[0]), *row[1:]) for row in rows], count
+        return [
+            Folder(root.address(root.folder / os.fsdecode(row[0])), *row[1:]) for row in rows
+        ], count
 
+    @looked_up
     def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
         """See Store.files_in; as of the last sync."""
-        if self.fault:
-            return super().files_in(path, most, after)
         rows, count, root = self._page("file", "folder", _FILE, path, most, after, f"{_SHOWN} AND")
         return [self._file(root, row) for row in rows], count
 
@@ -359,8 +334,8 @@ class IndexedStore(Store):
         self, table: str, key: str, columns: str, path: str, most: int, after: str, but: str = ""
     ) -> tuple[list[tuple[Any, ...]], int, Root]:
         """Rows of a folder in path order behind `after`, and how many there are."""
-        root, folder = self._inside(path) or (self.roots[0], os.fsencode(path))
-        place = self._inside(after)
+        root, folder = self._place(path) or (self.roots[0], os.fsencode(path))
+        place = self._place(after)
         where = f"FROM {table} WHERE {but} {key} = ? AND path > ? AND {{roots}}"
         values = (folder, place[1] if place else b"")
         ids = [self._id_of(root)]
@@ -382,7 +357,7 @@ class IndexedStore(Store):
         rows = [(order[row[0]], os.fsdecode(row[1]), *row[2:]) for row in self._run(statement)]
         rows.sort(key=lambda row: (row[0], row[1].split(os.sep)))
         return [
-            Problem(self._name(self.roots[at], self.roots[at].folder / path), *rest)
+            Problem(self.roots[at].address(self.roots[at].folder / path), *rest)
             for at, path, *rest in rows
         ]
 
@@ -401,7 +376,7 @@ class IndexedStore(Store):
         """The root's row, if it was synced as it would be now."""
         known = "SELECT id FROM root WHERE folder = ? AND settings = ?"
         key = (key_of_folder(root.folder), str(self._settings(root)))
-        row = self._whole(lambda: self.connection.execute(known, key).fetchone())
+        row = self._connections.whole(lambda: self.connection.execute(known, key).fetchone())
         return int(row[0]) if row else None
 
     def _query(
@@ -425,40 +400,12 @@ class IndexedStore(Store):
         ids = map(self._id_of, self.roots) if roots is None else roots
         marks = ",".join(str(id_) for id_ in ids if id_ is not None) or "NULL"
         named = statement.format(roots=f"root IN ({marks})")
-        return self._whole(lambda: self.connection.execute(named, values).fetchall())
+        return self._connections.whole(lambda: self.connection.execute(named, values).fetchall())
 
     def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
         """The files of these rows as they are now; one that is gone is no answer."""
         for root, path in sorted(rows, key=lambda row: (row[0].name, row[1])):
             try:
-                yield self.tree(self._name(root, root.folder / path))
+                yield self.tree(root.address(root.folder / path))
             except OrgctxError:
                 continue
-
-
-class DatabaseIds:
-    """IDs in the database, with what an answer asks of them."""
-
-    def __init__(self, query: Callable[..., list[tuple[Root, str]]]) -> None:
-        self._query = query
-
-    def count(self, id_: str) -> int:
-        """How many nodes have this ID."""
-        return len(self._rows("value = ?", id_))
-
-    def beside(self, id_: str) -> list[str]:
-        """The IDs before and after it in the order of characters, if there are such."""
-        before = self._rows("value < ?", id_, "ORDER BY value DESC LIMIT 1")
-        after = self._rows("value > ?", id_, "ORDER BY value LIMIT 1")
-        return [value for _, value in (*before, *after)]
-
-    def __iter__(self) -> Iterator[str]:
-        found = self._rows("value >= ?", "", "ORDER BY value")
-        return iter(dict.fromkeys(value for _, value in found))
-
-    def _rows(self, where: str, value: str, order: str = "") -> list[tuple[Root, str]]:
-        return self._query(
-            "SELECT root, value FROM node_id CROSS JOIN node ON node.id = node_id.node"
-            f" CROSS JOIN file ON file.id = node.file WHERE {where} AND {{roots}} {order}",
-            (value,),
-        )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
-from unicodedata import normalize
+from typing import NamedTuple
 
 from ..config import NAME as CONFIG_NAME
 from ..config import Active, Config, ignorer, load
@@ -19,13 +17,8 @@ from ..core.privacy import conceal
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from . import files
-
-
-class Root(NamedTuple):
-    """A folder of notes. name: how addresses call it where there are several."""
-
-    name: str
-    folder: Path
+from .ids import CountedIds, Ids
+from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
 
 
 class File(NamedTuple):
@@ -57,6 +50,11 @@ class Folder(NamedTuple):
     summary: str
 
 
+def _folder_of(path: str, inside: list[File]) -> Folder:
+    """A folder with these notes in it."""
+    return Folder(path, len(inside), sum(file.headlines for file in inside), "")
+
+
 class Store:
     """Notes under some roots, or one file alone. Reads on demand, and always what is there now.
 
@@ -82,14 +80,14 @@ class Store:
         self.inlinetask_min_level = _level(inlinetask_min_level)
         self.config = config or Config()
         named = roots if isinstance(roots, Mapping) else {}
-        self.roots = _roots(list(map(str, named.values() or roots)), list(named))
+        self.roots = roots_of(list(map(str, named.values() or roots)), list(named))
         self.configs = {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
 
     def _config_of(self, root: Root) -> Config:
         own = load(root.folder / CONFIG_NAME).over(self.config)
-        return own._replace(private_tags=own.private_tags | _private_above(root.folder))
+        return own._replace(private_tags=own.private_tags | private_above(root.folder))
 
     @classmethod
     def of_files(
@@ -103,7 +101,7 @@ class Store:
         names = {path.removeprefix("./"): (place_of(path) or Path(path)) for path in paths}
         store._lone = {name: place.absolute() for name, place in names.items()}
         above = {Path(os.path.realpath(place)).parent for place in store._lone.values()}
-        tags = store.config.private_tags.union(*map(_private_of, above))
+        tags = store.config.private_tags.union(*map(private_in, above))
         store.config = store.config._replace(private_tags=tags)
         return store
 
@@ -126,13 +124,9 @@ class Store:
                 if isinstance(found, Problem):
                     if files.hides(Path(found.path), self.configs[root.name].private_tags):
                         continue
-                    problems.append(Problem(self._name(root, found.path), 0, found.what))
+                    problems.append(Problem(root.address(found.path), 0, found.what))
                 else:
-                    yield self._name(root, found.path), Path(found.path)
-
-    def _name(self, root: Root, path: str | Path) -> str:
-        within = Path(path).relative_to(root.folder).as_posix()
-        return f"{root.name}/{within}" if len(self.roots) > 1 else within
+                    yield root.address(found.path), Path(found.path)
 
     def tree(self, path: str) -> Tree:
         """The outline of a file, read now; parsed again only if its bytes are others.
@@ -165,7 +159,7 @@ class Store:
             return self._lone[path]
         if (root := self._root_of(path)) is None:
             raise NotFound(f"{path}: there is no such file", where=path)
-        return root.folder / self._within(path)
+        return root.folder / path.removeprefix(root.prefix)
 
     def is_edited(self, path: str) -> bool:
         """Whether an editor has unsaved edits of a note: Emacs leaves a lock beside it."""
@@ -180,10 +174,11 @@ class Store:
     def _root_of(self, path: str) -> Root | None:
         """The root of a note's address; None if it is none, or not really in its root."""
         for root in self.roots:
-            prefix = f"{root.name}/" if len(self.roots) > 1 else ""
-            place = root.folder / path.removeprefix(prefix)
+            if (inside := root.inside(path)) is None:
+                continue
+            place = root.folder / inside
             is_inside = os.path.realpath(place) == str(place) and place.is_relative_to(root.folder)
-            if path.startswith(prefix) and is_inside and files.is_note(place.name):
+            if is_inside and files.is_note(place.name):
                 return root
         return None
 
@@ -213,8 +208,9 @@ class Store:
     def file(self, name: str) -> str | None:
         """The address of the file that `name` means, or None.
 
-        name: as in `paths`, in any Unicode normal form, or a path from the current folder. One that
-            begins with a dot means the current folder's file, if there is one.
+        name: as in `paths`, in any Unicode normal form, the root's name in front or not; or a path
+            from the current folder. One that begins with a dot means the current folder's file, if
+            there is one.
         Raises: Ambiguous if it means several.
         """
         paths = self.paths
@@ -223,21 +219,29 @@ class Store:
             return name if name in paths else None
         if name.startswith(".") and os.path.isfile(place):
             return self._by_place(place, paths)
-        plain = _nfc(name.replace(os.sep, "/").removeprefix("./"))
-        same = [path for path in paths if plain in (_nfc(path), _nfc(self._within(path)))]
+        plain = nfc(name.replace(os.sep, "/").removeprefix("./"))
+        same = [path for path in paths if plain in (nfc(path), nfc(self._path_inside(path)))]
         if len(same) > 1 and plain not in same:
             raise Ambiguous(f"{name}: more than one file", f"use one of: {', '.join(same)}", name)
-        return (plain if plain in same else same[0]) if same else self._by_place(place, paths)
+        if same:
+            return plain if plain in same else same[0]
+        below = self._below_only_root(plain)
+        return next((p for p in paths if nfc(p) == below), None) or self._by_place(place, paths)
 
-    def _within(self, path: str) -> str:
-        """The path inside its root."""
-        return path.partition("/")[2] if len(self.roots) > 1 else path
+    def _path_inside(self, path: str) -> str:
+        root = next((each for each in self.roots if path.startswith(each.prefix)), None)
+        return path.removeprefix(root.prefix) if root else path
+
+    def _below_only_root(self, name: str) -> str | None:
+        """What a name is in the only root, by whose own name it begins; None if it does not."""
+        top, _, below = name.partition("/")
+        return below if [top] == [root.name for root in self.roots] else None
 
     def _by_place(self, place: Path, paths: dict[str, Path]) -> str | None:
         if ".." in place.parts and not os.path.isfile(place):
             return None
-        real = _nfc(os.path.realpath(place))
-        return next((path for path, where in paths.items() if _nfc(str(where)) == real), None)
+        real = nfc(os.path.realpath(place))
+        return next((path for path, where in paths.items() if nfc(str(where)) == real), None)
 
     def holds(self, name: str) -> str | None:
         """The address of the file at `name`, from the current folder, if it is one of the notes."""
@@ -295,21 +299,36 @@ class Store:
 
     def folder(self, path: str) -> Folder | None:
         """A folder that holds notes, or a root; None for anything else."""
-        start = f"{path}/" if path else ""
-        inside = [file for file in self.files() if file.path.startswith(start)]
-        if not inside and path not in self.tops:
+        inside = self._inside(path)
+        if path not in self.tops and (not inside or not path):
             return None
-        return Folder(path, len(inside), sum(file.headlines for file in inside), "")
+        return _folder_of(path, inside)
 
-    def folder_at(self, name: str) -> str | None:
-        """What addresses call the folder that is at `name`, from the current folder."""
-        place = Path(os.path.realpath(place_of(name) or name))
-        root = next((each for each in self.roots if place.is_relative_to(each.folder)), None)
-        if root is None or not place.is_dir():
+    def _inside(self, path: str) -> list[File]:
+        """The notes in a folder, at any depth."""
+        start = f"{path}/" if path else ""
+        return [file for file in self.files() if file.path.startswith(start)]
+
+    def folder_named(self, name: str) -> str | None:
+        """What addresses call the folder that a name means; "" for the only root; None for none.
+
+        name: as addresses call it, in any Unicode normal form, the root's name in front or not, a
+            slash behind or not; or a path from the current folder.
+        """
+        plain = nfc(name.rstrip("/"))
+        called = [plain or None, "" if plain == "." else None, self._below_only_root(plain)]
+        for each in (*called, self._folder_at(name)):
+            if each is not None and self.folder(each):
+                return each
+        folders = {each.path.rpartition("/")[0] for each in self.files() if not plain.isascii()}
+        return next((each for each in sorted(folders) if nfc(each) == plain), None)
+
+    def _folder_at(self, name: str) -> str | None:
+        """What addresses call the folder at a place."""
+        place = Path(os.path.realpath(place_of(name) or os.curdir))
+        if not name or not place.is_dir():
             return None
-        inside = place.relative_to(root.folder).as_posix().removeprefix(".")
-        path = "/".join(filter(None, (root.name if len(self.roots) > 1 else "", inside)))
-        return path if self.folder(path) else None
+        return next((r.address(place) for r in self.roots if place.is_relative_to(r.folder)), None)
 
     def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
         """The folders one level below a folder that hold notes, in path order.
@@ -317,17 +336,16 @@ class Store:
         after: the path that comes before the first of them.
         Returns: (at most `most`, how many there are).
         """
-        start = f"{path}/" if path else ""
-        inside = (
-            file.path.removeprefix(start) for file in self.files() if file.path.startswith(start)
-        )
-        names = sorted({start + each.partition("/")[0] for each in inside if "/" in each})
-        later = [name for name in names if name > after]
-        return [found for name in later[:most] if (found := self.folder(name))], len(later)
+        start, below = f"{path}/" if path else "", dict[str, list[File]]()
+        for file in self._inside(path):
+            name, slash, _ = file.path.removeprefix(start).partition("/")
+            if slash and start + name > after:
+                below.setdefault(start + name, []).append(file)
+        return [_folder_of(name, below[name]) for name in sorted(below)[:most]], len(below)
 
     def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
         """The notes of a folder itself, in path order; otherwise as `folders_in`."""
-        own = (file for file in self.files() if file.path.rpartition("/")[0] == path)
+        own = (file for file in self._inside(path) if file.path.rpartition("/")[0] == path)
         later = sorted(file for file in own if file.path > after)
         return [file._replace(tokens=self._tokens(file.path)) for file in later[:most]], len(later)
 
@@ -345,7 +363,7 @@ class Store:
     @property
     def tops(self) -> list[str]:
         """The folders that are roots, as addresses name them."""
-        return [root.name if len(self.roots) > 1 else "" for root in self.roots]
+        return [root.prefix.rstrip("/") for root in self.roots]
 
     def counter(self, unit: str, encoding: str) -> Callable[[str], int]:
         """See tokens.counter."""
@@ -354,40 +372,6 @@ class Store:
     def freshen(self) -> bool:
         """Bring what is remembered up to date. Returns: whether that changed anything."""
         return False
-
-
-class Ids(Protocol):
-    """IDs, with what an answer asks of them."""
-
-    def count(self, id_: str) -> int:
-        """How many nodes have this ID."""
-
-    def beside(self, id_: str) -> list[str]:
-        """The IDs before and after it in the order of characters, if there are such."""
-
-    def __iter__(self) -> Iterator[str]:
-        """Each ID once."""
-
-
-class CountedIds:
-    """IDs that were counted."""
-
-    def __init__(self, counts: Counter[str]) -> None:
-        self._counts = counts
-        self._sorted = sorted(counts)
-
-    def count(self, id_: str) -> int:
-        """How many nodes have this ID."""
-        return self._counts[id_]
-
-    def beside(self, id_: str) -> list[str]:
-        """The IDs before and after it in the order of characters, if there are such."""
-        place = bisect_left(self._sorted, id_)
-        after = bisect_right(self._sorted, id_)
-        return [*self._sorted[max(place - 1, 0) : place], *self._sorted[after : after + 1]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sorted)
 
 
 def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:
@@ -407,16 +391,6 @@ def linked_from(wanted: str, trees: Iterable[Tree]) -> list[Node]:
     return [node for node in nodes if wanted in linked_ids(node.text)]
 
 
-def _private_of(folder: Path) -> frozenset[str]:
-    """The private tags of a folder: whoever names a part of a root does not open it."""
-    return load(folder / CONFIG_NAME).private_tags | _private_above(folder)
-
-
-def _private_above(folder: Path) -> frozenset[str]:
-    tags = (load(above / CONFIG_NAME).private_tags for above in folder.parents)
-    return frozenset().union(*tags)
-
-
 def _level(level: int | None) -> int | None:
     """A level that can be that of inline tasks. Raises: BadArgument."""
     is_number = isinstance(level, int) and not isinstance(level, bool)
@@ -424,59 +398,3 @@ def _level(level: int | None) -> int | None:
         what = f"inlinetask_min_level {level!r}: give a whole number from 2 up, or None"
         raise BadArgument(what, where="inlinetask_min_level")
     return level
-
-
-def _roots(places: Sequence[str], names: Sequence[str]) -> tuple[Root, ...]:
-    """The roots, each once; one inside another is a part of it. names: of the first ones."""
-    folders = [_folder(place) for place in places]
-    wanted = dict(reversed(list(zip(folders, names, strict=False))))
-    outer = [each for each in folders if not any(_is_walked(each, from_) for from_ in folders)]
-    roots: list[Root] = []
-    for folder in dict.fromkeys(outer):
-        taken = {root.name for root in roots}
-        base = wanted.get(folder) or folder.name or "root"
-        roots.append(Root(next(name for name in _names(base) if name not in taken), folder))
-    return tuple(roots)
-
-
-def _is_walked(folder: Path, root: Path) -> bool:
-    """Whether a walk of `root` comes to a folder below it."""
-    if folder == root or not folder.is_relative_to(root):
-        return False
-    return not any(part.startswith(".") for part in folder.relative_to(root).parts)
-
-
-def _folder(name: str) -> Path:
-    place = place_of(name)
-    if place is None or not os.path.isdir(place):
-        is_file = place is not None and os.path.exists(place)
-        what = "a file, not a folder" if is_file else "there is no such folder"
-        raise NotFound(f"{name or repr(name)}: {what}", "a root is a folder of Org files", name)
-    return Path(os.path.realpath(place))
-
-
-def _names(base: str) -> Iterator[str]:
-    yield base
-    number = 2
-    while True:
-        yield f"{base}-{number}"
-        number += 1
-
-
-def place_of(name: str) -> Path | None:
-    """The path that a name means from the current folder, `~` included; None if it is none."""
-    if not name or "\0" in name:
-        return None
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        return Path(name)
-
-
-def name_of(path: str) -> str:
-    """The name of a file."""
-    return path.rpartition("/")[2]
-
-
-def _nfc(text: str) -> str:
-    return normalize("NFC", text)
