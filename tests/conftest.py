@@ -46,6 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = _reasons_to_skip()
     for item in items:
         for name in reasons.keys() & {mark.name for mark in item.iter_markers()}:
+            # Each reason names what is lacking here; where CI is set, Emacs cannot be: see above.
             item.add_marker(pytest.mark.skip(reason=reasons[name]))
 
 

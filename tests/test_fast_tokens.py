@@ -31,7 +31,7 @@ from orgctx import tokens
 from orgctx.core.outline import outline
 from orgctx.store.files import decode
 
-toktok = pytest.importorskip("toktok")
+toktok = pytest.importorskip("toktok", reason="the extra orgctx[fast], part of orgctx[dev]")
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 SETTLED = re.compile(f"[{tokens._SETTLED}]")
