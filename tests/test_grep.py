@@ -28,6 +28,7 @@ from orgctx.store.store import Store
 from orgctx.surfaces import cli
 from orgctx.surfaces.output import to_json
 from orgctx.views import searching
+from orgctx.views.patterns import WIDTH, caseless
 from orgctx.views.searching import LINES, Found, FoundEntry, Page, Query, search, to_data
 from orgctx.views.view import Limit
 
@@ -619,11 +620,11 @@ def test_a_long_line_is_cut_around_the_hit(line, data):
     store = Trees([outline(f"* x\n{line}\n", "a.org")])
     for entry in search(store, Query(pattern, "", False, ignore_case), Page(), PLENTY).entries:
         for _, text in entry.hits:
-            fold = searching._caseless if ignore_case else searching._nfc
+            fold = caseless if ignore_case else nfc
             shown = text.removeprefix("…").removesuffix("…")
-            assert len(shown) <= searching.WIDTH
+            assert len(shown) <= WIDTH
             assert shown in line or text == "* x"
-            assert (text == line) == (len(line) <= searching.WIDTH) or text == "* x"
+            assert (text == line) == (len(line) <= WIDTH) or text == "* x"
             assert fold(pattern) in fold(shown)
 
 

@@ -28,7 +28,7 @@ from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.store.files import decode
 from orgctx.surfaces import cli
-from orgctx.views.reading import Reading, read
+from orgctx.views.reading import Reading, read, to_data
 from orgctx.views.view import Limit
 
 HUGE = 10**9
@@ -506,8 +506,24 @@ GARDEN = "notes/garden.org"
 def test_the_command_prints_what_the_memex_gives(ask, arguments, asked):
     found = open_memex(GARDEN).read(arguments[0], **asked)
     assert ask("read", *arguments) == (0, found.text, "")
-    data = json.loads(ask("read", *arguments, "--json").out)
-    assert data == {name: getattr(found, name) for name in Reading.__dataclass_fields__}
+    if "budget" not in asked:
+        data = json.loads(ask("read", *arguments, "--json").out)
+        assert data == json.loads(json.dumps(to_data(found)))
+        assert data["tokens"] == SIZES["o200k_base"](data["text"])
+
+
+@pytest.mark.parametrize("budget", [150, 180, 220, 300, 5000])
+def test_json_keeps_the_budget_too(ask, budget):
+    Path("notes/long.org").write_text("* A\n" + 'some "text" here\n' * 60, encoding="utf-8")
+    arguments = ("read", "notes/long.org", "--subtree", "--json", "--budget")
+    answer = ask(*arguments, str(budget))
+    assert (answer.status, answer.err) == (0, "")
+    assert SIZES["o200k_base"](answer.out) <= budget
+    assert json.loads(answer.out)["last"] == 61 or SIZES["o200k_base"](answer.out) > 0.8 * budget
+    refused = ask(*arguments, "20")
+    assert (refused.status, refused.out) == (3, "")
+    needed = re.search(r"give a budget of (\d+)", refused.err)[1]
+    assert SIZES["o200k_base"](ask(*arguments, needed).out) <= int(needed)
 
 
 def test_the_first_line_says_what_it_is(ask):

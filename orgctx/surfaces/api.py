@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..config import load, users_file
 from ..core import model
@@ -20,16 +20,13 @@ from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.overview import survey
-from ..views.searching import ENTRIES, Found, Page, Query, search
-from ..views.view import BUDGET, Limit
+from ..views.searching import ENTRIES, Found, How, Page, query_of, search
+from ..views.view import BUDGET, READING_BUDGET, Limit
 from .calls import Calls, noted
 
 if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
     from ..views.reading import Reading
-
-Texts = str | Iterable[str]
-"""One text, or several."""
 
 
 class Node:
@@ -159,30 +156,27 @@ class Memex:
         return ls(self._store, path, Limit(budget), limit, kind, after)
 
     @noted
-    def grep(  # noqa: PLR0913  # the command's options, each by its name
+    def grep(
         self,
         pattern: str = "",
         path: str = "",
         *,
-        regexp: bool = False,
-        ignore_case: bool = False,
-        todo: Texts = (),
-        tag: Texts = (),
-        property: Texts = (),
         limit: int = ENTRIES,
         after: str = "",
         budget: int = BUDGET,
+        **how: Unpack[How],
     ) -> Found:
         """Find the lines that a text is in, by entry; see `orgctx.views.searching.search`.
 
-        path: what to search, a folder, file or node; "" for all. todo, tag, property: what an entry
-        must have, one text or several; of keywords one, of tags (inherited ones too) and properties
-        (NAME or NAME=VALUE) all.
+        path: what to search, a folder, file or node; "" for all.
         limit: the most entries. after: the `cursor` of the page before.
         budget: int > 0, the most tokens that `found.text` may cost.
+        how: `regexp` and `ignore_case`, whether the pattern is an expression, and whether letters
+            match in any case; `todo`, `tag` and `property`, what an entry must have, one text or
+            several: of keywords one, of tags (inherited ones too) and of properties (NAME or
+            NAME=VALUE) all.
         """
-        filters = (_texts(todo), _texts(tag), _texts(property))
-        query = Query(pattern, path, regexp, ignore_case, *filters)
+        query = query_of(pattern, path, **how)
         return search(self._store, query, Page(limit, after), Limit(budget))
 
     @noted
@@ -192,7 +186,7 @@ class Memex:
         *,
         subtree: bool = False,
         lines: str | tuple[int, int] | None = None,
-        budget: int = 8000,
+        budget: int = READING_BUDGET,
         unit: str = "tokens",
         encoding: str = DEFAULT_ENCODING,
         cites: Cites | None = None,
@@ -226,10 +220,6 @@ class Memex:
     def problems(self) -> list[Problem]:
         """What was passed over under the roots, and what in the notes Org would not read."""
         return self._store.problems()
-
-
-def _texts(texts: Texts) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = None) -> Memex:

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from ..errors import OrgctxError
 
@@ -43,9 +43,14 @@ class _Asked(Protocol):
     ledger: Calls
 
 
+class _Answer(Protocol):
+    @property
+    def tokens(self) -> int: ...
+
+
 S = TypeVar("S", bound=_Asked)
 P = ParamSpec("P")
-A = TypeVar("A")
+A = TypeVar("A", bound="_Answer")
 
 
 def noted(method: Callable[Concatenate[S, P], A]) -> Callable[Concatenate[S, P], A]:
@@ -54,11 +59,11 @@ def noted(method: Callable[Concatenate[S, P], A]) -> Callable[Concatenate[S, P],
     @wraps(method)
     def asked(self: S, /, *args: P.args, **kwargs: P.kwargs) -> A:
         try:
-            answer: Any = method(self, *args, **kwargs)
+            answer = method(self, *args, **kwargs)
         except OrgctxError:
             self.ledger.add(method.__name__, None)
             raise
         self.ledger.add(method.__name__, answer.tokens)
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     return asked

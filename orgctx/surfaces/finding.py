@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import click
@@ -15,7 +17,7 @@ from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views import reading, searching
 from ..views.searching import Found, Query
-from ..views.view import Limit, unsaved
+from ..views.view import READING_BUDGET, Limit, unsaved
 from . import output
 from .options import (
     Whole,
@@ -124,8 +126,9 @@ def read(address: str, as_json: bool, **options: Any) -> None:
     says what it is: number, path, title, revision, lines. An answer may cite `[1:L12-L19]`.
     """
     store, addresses = store_for([address], options)
-    found = _read(store, addresses[0], _reading_limit(store, options), options)
-    output.write(output.to_json(reading.to_data(found)) if as_json else found.text)
+    shape = _reading_json if as_json else attrgetter("text")
+    found = _read(store, addresses[0], _reading_limit(store, options), options, shape)
+    output.write(shape(found))
     tell_fault(store)
     for problem in unsaved(store, [found.path]):
         output.complain(f"{problem.path}: {problem.what}", problem.hint)
@@ -136,17 +139,27 @@ def _reading_limit(store: Store, options: dict[str, Any]) -> Limit:
     limit = limit_of(store, {**options, "ids": None})
     configs = [*store.configs.values(), store.config]
     is_set = options["budget"] or any(each.budget for each in configs)
-    return limit if is_set else limit._replace(budget=reading.BUDGET)
+    return limit if is_set else limit._replace(budget=READING_BUDGET)
 
 
-def _read(store: Store, address: str, limit: Limit, options: dict[str, Any]) -> reading.Reading:
+def _reading_json(found: reading.Reading) -> str:
+    return output.to_json(reading.to_data(found))
+
+
+def _read(
+    store: Store,
+    address: str,
+    limit: Limit,
+    options: dict[str, Any],
+    shape: Callable[[reading.Reading], str],
+) -> reading.Reading:
     """Read, and write down that it was read before it is shown."""
-    asked, words = (options["subtree"], options["lines"]), _repeated(options)
+    asked, how = (options["subtree"], options["lines"]), (_repeated(options), shape)
     if not options["cites"]:
-        return reading.read(store, address, limit, *asked, None, words)
+        return reading.read(store, address, limit, *asked, None, *how)
     for _ in range(TRIES):
         cites = Cites.load(options["cites"], is_new_allowed=True)
-        found = reading.read(store, address, limit, *asked, cites, words)
+        found = reading.read(store, address, limit, *asked, cites, *how)
         if cites.save(options["cites"]):
             return found
     raise Stale(f"{options['cites']}: it changes again and again", "try again", options["cites"])

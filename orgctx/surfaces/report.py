@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from ..core.entry import many
 from ..core.model import Node, Omission, Shown, View
 from .output import printable
 
@@ -48,5 +49,5 @@ def _omission(omission: Omission) -> str:
         (omission.lines, "line"),
         (len(omission.paths), "folder" if folders else "file"),
     ]
-    words = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n]
+    words = [many(n, what) for n, what in counts if n]
     return f"… {' and '.join(words)} omitted"

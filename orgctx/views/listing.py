@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
+from ..core.entry import many
 from ..core.frame import MEMEX
 from ..core.heading import printable
 from ..core.model import Node
 from ..errors import NotFound
 from ..store.address import Names, resolve
-from ..store.store import File, Folder, Store, name_of
-from ..tokens import DEFAULT_ENCODING
+from ..store.roots import name_of
+from ..store.store import File, Folder, Store
 from .page import fit
 from .view import Limit, choose, whole
 
@@ -104,9 +105,9 @@ def ls(
     whole("limit", lines, 1)
     choose("kind", kind, KINDS)
     store.freshen()
-    parts = [part for part in _parts(store, path, lines, after) if kind in ("all", part.kind)]
+    tokens, count = (store.counter(unit, limit.encoding) for unit in ("tokens", limit.unit))
+    parts = [p for p in _parts(store, path, lines, after, tokens) if kind in ("all", p.kind)]
     rows = [row for part in parts for row in part.rows]
-    count = store.counter(limit.unit, limit.encoding)
     words = shlex.join(options)
 
     def page(shown: int) -> Listing:
@@ -118,11 +119,13 @@ def ls(
     return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))
 
 
-def _parts(store: Store, path: str, lines: int, after: str) -> list[_Part]:
-    """What is at a path, by kind, from behind `after` on."""
+def _parts(
+    store: Store, path: str, lines: int, after: str, tokens: Callable[[str], int]
+) -> list[_Part]:
+    """What is at a path, by kind, from behind `after` on. tokens: of a text."""
     if path in ("", MEMEX):
         return [_page("root", [_root(store, each) for each in store.tops], lines, after)]
-    folder = _folder(store, path)
+    folder = store.folder_named(path)
     if folder is not None:
         folders, more = store.folders_in(folder, lines, after.rstrip("/"))
         files, others = store.files_in(folder, lines, after)
@@ -130,7 +133,7 @@ def _parts(store: Store, path: str, lines: int, after: str) -> list[_Part]:
             _Part("folder", list(map(_of_folder, folders)), more),
             _Part("file", list(map(_of_file, files)), others),
         ]
-    return [_headlines(store, _node(store, path), lines, after)]
+    return [_headlines(store, _node(store, path), lines, after, tokens)]
 
 
 def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
@@ -138,26 +141,11 @@ def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
     return _Part(kind, rows[place : place + lines], len(rows) - place)
 
 
-def _folder(store: Store, path: str) -> str | None:
-    """The folder that a path means, as addresses call it; None if it is none."""
-    name = path.rstrip("/")
-    if len(store.roots) == 1 and name in (".", store.roots[0].name):
-        return ""
-    inside = name.removeprefix(f"{store.roots[0].name}/") if len(store.roots) == 1 else name
-    here = store.folder_at(path) if path.startswith(("/", "~", ".")) else None
-    if here is not None:
-        return here
-    return next((each for each in (name, inside) if each and store.folder(each)), None)
-
-
 def _node(store: Store, path: str) -> Node:
     """The node that a path means. Raises: NotFound, with what is there instead."""
-    inside = path.removeprefix(f"{store.roots[0].name}/") if len(store.roots) == 1 else path
     try:
         return resolve(store, path)
     except NotFound as error:
-        if inside != path:
-            return _node(store, inside)
         if _NODE.search(path):
             raise
         raise _no_folder(store, path) from error
@@ -166,12 +154,14 @@ def _node(store: Store, path: str) -> Node:
 def _no_folder(store: Store, path: str) -> NotFound:
     """A refusal that says what there is: the roots, or the folders where the path still leads."""
     above = path.rstrip("/").rpartition("/")[0]
-    while above and _folder(store, above) is None:
+    while above and store.folder_named(above) is None:
         above = above.rpartition("/")[0]
     roots = f"the roots are: {', '.join(root.name for root in store.roots)}"
     if not above:
         return NotFound(f"{path}: no such root", roots, path)
-    names = [each.path + "/" for each in store.folders_in(_folder(store, above) or "", LINES)[0]]
+    names = [
+        each.path + "/" for each in store.folders_in(store.folder_named(above) or "", LINES)[0]
+    ]
     there = (
         f"the folders in {above}/ are: {', '.join(names)}" if names else f"{above}/ has no folder"
     )
@@ -193,18 +183,20 @@ def _of_file(file: File) -> Row:
     return Row("file", file.path, file.title, 1, file.headlines, file.tokens)
 
 
-def _headlines(store: Store, node: Node, lines: int, after: str) -> _Part:
-    """The headlines one level below a node."""
-    names, count = Names(store), store.counter("tokens", DEFAULT_ENCODING)
+def _headlines(
+    store: Store, node: Node, lines: int, after: str, tokens: Callable[[str], int]
+) -> _Part:
+    """The headlines one level below a node. tokens: of a text."""
+    names = Names(store)
     behind = resolve(store, after).first_line if after else 0
     later = [child for child in node.children if child.first_line > behind]
 
     def row(child: Node) -> Row:
         below = child.tree.nodes[child.index : child.end_index]
-        tokens = sum(count("".join(each.lines)) for each in below)
+        cost = sum(tokens("".join(each.lines)) for each in below)
         address, size = names.address(child), len(below) - 1
         keyword, tags, is_commented = child.todo, child.tags, child.is_commented
-        facts = (0, size, tokens, "", keyword, tags, is_commented)
+        facts = (0, size, cost, "", keyword, tags, is_commented)
         return Row("headline", address, child.title, *facts)
 
     return _Part("headline", list(map(row, later[:lines])), len(later))
@@ -225,27 +217,27 @@ def _rest(
 
 
 def _rest_line(rest: Rest) -> str:
-    what = f"{rest.kind}{'' if rest.more == 1 else 's'}"
+    more = f"… and {many(rest.more, f'more {rest.kind}')}"
     if rest.kind == "file":
-        hint = f"{what} in this folder: use grep PATTERN to find a specific one, or {rest.call}"
+        more += " in this folder: use grep PATTERN to find a specific one, or"
     else:
-        hint = f"{what}: {rest.call}"
-    return f"… and {rest.more} more {hint}\n"
+        more += ":"
+    return f"{more} {rest.call}\n"
 
 
 def _line(row: Row) -> str:
-    headlines = _many(row.headlines, "headline")
+    headlines = many(row.headlines, "headline")
     title = brief(row.title)
     if row.kind == "file":
         return (
-            f"{printable(row.address)} — {title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
+            f"{printable(row.address)} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
         )
     if row.kind == "headline":
         tags = f":{':'.join(row.tags)}:" if row.tags else ""
         comment = "COMMENT" if row.is_commented else ""
         title = " ".join(filter(None, (row.todo, comment, title, tags)))
-        return f"{row.address} — {title} — {headlines}, {_many(row.tokens or 0, 'token')}\n"
-    counts = f"{printable(row.address)} — {_many(row.files, 'file')}, {headlines}"
+        return f"{row.address} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
+    counts = f"{printable(row.address)} — {many(row.files, 'file')}, {headlines}"
     if row.kind == "folder":
         return f"{counts}: {row.summary}\n" if row.summary else f"{counts}\n"
     return f"{counts}\n" + (f"  {row.summary}\n" if row.summary else "")
@@ -254,10 +246,6 @@ def _line(row: Row) -> str:
 def brief(text: str) -> str:
     """A title that is no longer than a line should be."""
     return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def to_data(listing: Listing) -> dict[str, Any]:

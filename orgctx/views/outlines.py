@@ -10,7 +10,8 @@ from typing import Any
 from ..config import load, users_file
 from ..core.model import Problem, Tree
 from ..errors import NotFound
-from ..store.store import Store, place_of
+from ..store.roots import place_of
+from ..store.store import Store
 
 
 class Outlines:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..core.document import Document
-from ..core.entry import Entry, entry, skeleton
+from ..core.entry import Entry, entry, many, skeleton
 from ..core.frame import Frame, folder_of
 from ..core.lens import TOP, Survey, overview, spine
 from ..core.model import Node, Relation, Step, View
@@ -55,8 +55,8 @@ def _folders(store: Store, files: Sequence[File]) -> dict[str, str]:
             counts[folder] += 1
             headlines[folder] += file.headlines
     return {
-        folder: f"{folder or '.'}/ — {_many(counts[folder], 'file')}, "
-        f"{_many(headlines[folder], 'headline')}"
+        folder: f"{folder or '.'}/ — {many(counts[folder], 'file')}, "
+        f"{many(headlines[folder], 'headline')}"
         for folder in sorted(own)
     }
 
@@ -66,10 +66,6 @@ def _above(path: str) -> Iterator[str]:
     while path:
         path = folder_of(path)
         yield path
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 class _Survey:

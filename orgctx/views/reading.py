@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any
 
 from ..cites import Cites, Version, numbers, source_of, version
+from ..core.entry import many
 from ..core.heading import printable
 from ..core.model import Node
-from ..errors import BadArgument, BudgetTooSmall, NotFound
-from ..store.address import resolve
+from ..errors import BadArgument, NotFound
+from ..store.address import line_number, resolve
 from ..store.store import Store
 from ..tokens import counter
+from .page import fit
 from .view import Limit
 
-BUDGET = 8000
 REVISION_DIGITS = 12
 TITLE_CHARS = 100
 """How much of a title the first line shows."""
-MOST_DIGITS = 18
 
 _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 
@@ -41,8 +40,9 @@ class Reading:
     title: of the entry that was read, or in which the first line is; "" if it has none.
     revision: see cites.Version; 40 hex digits.
     first, last: of the lines shown, 1-based; both 0 if there are none.
-    total: the file's last line that may be shown. tokens: exact cost of `text` in the limit's unit.
+    total: the file's last line that may be shown.
     left: how many lines are left. resume: the `lines` with which to go on; None if none are.
+    cost: of a text.
     """
 
     text: str
@@ -53,9 +53,14 @@ class Reading:
     first: int
     last: int
     total: int
-    tokens: int
     left: int
     resume: str | None
+    cost: Callable[[str], int] = field(repr=False, compare=False)
+
+    @property
+    def tokens(self) -> int:
+        """What the text costs, in the limit's unit."""
+        return self.cost(self.text)
 
 
 def read(
@@ -66,6 +71,7 @@ def read(
     lines: Lines | None = None,
     cites: Cites | None = None,
     options: Sequence[str] = (),
+    shape: Callable[[Reading], str] = attrgetter("text"),
 ) -> Reading:
     r"""Read the source's own lines; only "\n" and "\r\n" end one, and neither is shown.
 
@@ -74,8 +80,9 @@ def read(
     lines: some of a file's lines instead, of which those that are there are read.
     cites: where the file gets its number, and what was shown is kept; else the number is 1.
     options: what the call that goes on repeats.
-    Returns: Reading; reading.tokens <= limit.budget, cut at a line. Lines that must not be shown
-        are left out, and so counted where others are on both sides.
+    shape: how it is written; that is what the budget holds for.
+    Returns: Reading, cut at a line; what `shape` makes of it costs at most limit.budget. Lines that
+        must not be shown are left out, and so counted where others are on both sides.
     Raises: as `resolve`; NotFound if there are no such lines; BadArgument; BudgetTooSmall if not
         even one line fits.
     """
@@ -91,15 +98,16 @@ def read(
             raise _no_lines(node, found, first, last)
         node = _holder(node, wanted[0])
     source = source_of(store, node.tree, found)
+    count = counter(limit.unit, limit.encoding)
     while True:
         handle = 1 if cites is None else cites.number(source)
         page = _Page(node, found, wanted, handle, options)
-        shown = _longest(page, limit, address)
+        shown = fit(page.writer(shape, count), page.size, limit, count, address)
         if cites is None or cites.take(handle, source, store):
             break
     if cites is not None and shown:
         cites.keep(handle, node.title, found, wanted[0], wanted[shown - 1])
-    return page.reading(shown, counter(limit.unit, limit.encoding))
+    return page.reading(shown, count)
 
 
 def _own(node: Node, is_subtree: bool) -> tuple[int, int]:
@@ -125,7 +133,7 @@ def _pair(lines: str) -> tuple[int, ...]:
     """The numbers in `12-19` or `12`; none if it is neither."""
     match = _RANGE.fullmatch(lines)
     digits = (match[1], match[2] or match[1]) if match else ()
-    return tuple(int(each) if len(each) < MOST_DIGITS else sys.maxsize for each in digits)
+    return tuple(map(line_number, digits))
 
 
 def _no_lines(node: Node, found: Version, first: int, last: int) -> NotFound:
@@ -154,16 +162,15 @@ class _Page:
         """How many lines there are to read."""
         return len(self._wanted)
 
-    def text(self, shown: int, has_rest: bool = True) -> str:
-        """The first lines, below what says what they are. has_rest: with what is said of others."""
-        rest = self._rest(shown) if has_rest and shown < self.size else ""
+    def text(self, shown: int) -> str:
+        """The first lines, below what says what they are, and above what is said of the others."""
+        rest = self._rest(shown) if shown < self.size else ""
         return self._envelope(shown) + "".join(map(self._row, range(shown))) + rest
 
     def reading(self, shown: int, count: Callable[[str], int]) -> Reading:
         """All that is told of them."""
-        text = self.text(shown)
         return Reading(
-            text=text,
+            text=self.text(shown),
             handle=self._handle,
             path=self._node.path,
             title=self._node.title,
@@ -171,10 +178,16 @@ class _Page:
             first=self._wanted[0] if shown else 0,
             last=self._wanted[shown - 1] if shown else 0,
             total=self._found.total,
-            tokens=count(text),
             left=self.size - shown,
             resume=self._resume(shown) if shown < self.size else None,
+            cost=count,
         )
+
+    def writer(
+        self, shape: Callable[[Reading], str], count: Callable[[str], int]
+    ) -> Callable[[int], str]:
+        """What writes a reading of so many lines. shape: how."""
+        return lambda shown: shape(self.reading(shown, count))
 
     def _envelope(self, shown: int) -> str:
         node, total = self._node, self._found.total
@@ -190,7 +203,7 @@ class _Page:
         """A line behind its number, and above it what is said of those that are not shown."""
         number = self._wanted[at]
         hidden = number - self._wanted[at - 1] - 1 if at else 0
-        gap = f"… {hidden} line{'' if hidden == 1 else 's'} not shown\n" if hidden else ""
+        gap = f"… {many(hidden, 'line')} not shown\n" if hidden else ""
         return f"{gap}{number}: {self._found.lines[number - 1]}\n"
 
     def _resume(self, shown: int) -> str:
@@ -199,8 +212,7 @@ class _Page:
     def _rest(self, shown: int) -> str:
         left, path = self.size - shown, self._node.path
         call = f"orgctx read {_quoted(f'./{path}' if path.startswith('-') else path)}"
-        lines = f"line{'' if left == 1 else 's'} left"
-        return f"… {left} {lines}: {call} --lines {self._resume(shown)}{self._options}\n"
+        return f"… {many(left, 'line')} left: {call} --lines {self._resume(shown)}{self._options}\n"
 
 
 def _quoted(word: str) -> str:
@@ -215,42 +227,7 @@ def _bytes(char: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
-def _longest(page: _Page, limit: Limit, address: str) -> int:
-    """How many lines fit. Raises: BudgetTooSmall if not even one does."""
-    count = counter(limit.unit, limit.encoding)
-
-    def costs(shown: int, has_rest: bool = True) -> int:
-        return count(page.text(shown, has_rest))
-
-    most = _largest(page.size, lambda shown: costs(shown, False) <= limit.budget)
-    if most == page.size and costs(most) <= limit.budget:
-        return most
-    if shown := _largest(most, lambda shown: costs(shown) <= limit.budget):
-        return shown
-    needed = costs(min(1, page.size))
-    if _largest(page.size, lambda shown: costs(shown, False) < needed) == page.size:
-        needed = min(needed, costs(page.size))
-    raise BudgetTooSmall(
-        f"{address}: a budget of {limit.budget} {limit.unit} is below the {needed} that the first "
-        "line needs",
-        needed,
-        f"give a budget of {needed} or more",
-        address,
-    )
-
-
-def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `most` that fits, if all below it do; 0 if 1 does not."""
-    low, high = 0, 1
-    while high < most and fits(high):
-        low, high = high, 2 * high
-    high = min(high, most) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 def to_data(reading: Reading) -> dict[str, Any]:
     """The reading as data for JSON."""
-    return asdict(reading)
+    names = (each.name for each in fields(reading) if each.name != "cost")
+    return {**{name: getattr(reading, name) for name in names}, "tokens": reading.tokens}

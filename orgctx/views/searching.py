@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
-from unicodedata import normalize
+from typing import Any, NamedTuple, TypedDict, Unpack
 
+from ..core.entry import many
 from ..core.frame import place_of as order_of
 from ..core.model import Node, Problem, Tree
-from ..core.privacy import SEALED
 from ..errors import BadArgument, NotFound, OrgctxError
-from ..store.address import Names, get_close_matches, outline_path, resolve
-from ..store.store import Store, place_of
+from ..store.address import POSITION, Names, get_close_matches, line_number, outline_path, resolve
+from ..store.roots import nfc
+from ..store.store import Store
 from ..tokens import count
 from .page import fit
+from .patterns import Pattern, caseless, lines_of, pattern_of
 from .view import Limit, whole
 
 ENTRIES = 50
 LINES = 5
 """How many hit lines of an entry are shown, unless it is what is searched."""
-WIDTH = 200
-"""How many characters of a line are shown."""
 NEAR_TITLES = 5000
 """How many titles are compared when nothing is found."""
-
-_POSITION = re.compile(r"(.+):(\d{1,18})\Z", re.DOTALL)
-_MARKS = re.compile("[\u0300-\u036f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]{0,20}")
-_SEALED_KEYS = ("ID", "CUSTOM_ID")
 
 
 class Query(NamedTuple):
@@ -70,30 +62,40 @@ class Query(NamedTuple):
 
     def holds(self, node: Node) -> bool:
         """Whether a node passes the filters."""
-        todo, tags = map(_nfc, self.todo), set(map(_nfc, self.tag))
+        todo, tags = map(nfc, self.todo), set(map(nfc, self.tag))
         return (
-            (not self.todo or _nfc(node.todo or "") in todo)
-            and tags <= set(map(_nfc, node.inherited_tags if tags else ()))
+            (not self.todo or nfc(node.todo or "") in todo)
+            and tags <= set(map(nfc, node.inherited_tags if tags else ()))
             and all(_has(node, each) for each in self.property)
         )
 
 
-def _bytes(text: str) -> bytes:
-    """A text as it is written: half a surrogate pair is written out."""
-    return text.encode("utf-8", "backslashreplace")
-
-
 def _has(node: Node, wanted: str) -> bool:
-    """Whether a node has a property, and with that value; of a sealed one only its ID is seen."""
+    """Whether a node has a property, and with that value."""
     name, is_pair, value = wanted.partition("=")
-    if _is_sealed(node) and name.upper() not in _SEALED_KEYS:
-        return False
     found = node.get_property(name)
-    return found is not None and (not is_pair or _nfc(found) == _nfc(value))
+    return found is not None and (not is_pair or nfc(found) == nfc(value))
 
 
-def _is_sealed(node: Node) -> bool:
-    return not SEALED.isdisjoint(node.tags)
+Texts = str | Iterable[str]
+
+
+class How(TypedDict, total=False):
+    """What a query may say besides pattern and path; see Query. One text, or several."""
+
+    regexp: bool
+    ignore_case: bool
+    todo: Texts
+    tag: Texts
+    property: Texts
+
+
+def query_of(pattern: str, path: str, **how: Unpack[How]) -> Query:
+    """A query in which what may be one text or several is several."""
+    known: dict[str, Any] = dict(how)
+    for name in known.keys() & {"todo", "tag", "property"}:
+        known[name] = (known[name],) if isinstance(known[name], str) else tuple(known[name])
+    return Query(pattern, path, **known)
 
 
 class Page(NamedTuple):
@@ -191,7 +193,7 @@ def search(
     """
     for part in (query, page, limit):
         part.check()
-    pattern = _pattern(query)
+    pattern = pattern_of(query.pattern, query.regexp, query.ignore_case)
     store.freshen()
     scope = _scope(store, query.path)
     start = _start(store, page.after)
@@ -203,114 +205,6 @@ def search(
     if found or page.after:
         return shown
     return replace(shown, near=_near(query, scope.trees(store, start, [])))
-
-
-# --- Patterns ------------------------------------------------------------------------------------
-
-
-class _Pattern(NamedTuple):
-    """How lines are compared.
-
-    fold: gives a text the form that is compared; line ends stay where they are.
-    literal: what a folded text must hold, or there is no hit in it.
-    find: (folded line) -> the hit's first character and the one after its last, or None.
-    """
-
-    fold: Callable[[str], str]
-    literal: str
-    find: Callable[[str], tuple[int, int] | None]
-
-    def lines(self, text: str) -> list[int]:
-        """The 1-based numbers of the lines that have a hit."""
-        folded = self.fold(text)
-        if self.literal not in folded:
-            return []
-        return [i for i, line in enumerate(_lines(folded), 1) if self.find(line) is not None]
-
-    def shown(self, line: str) -> str:
-        """The line as it is shown."""
-        if len(line) <= WIDTH:
-            return line
-        start, end = self.find(self.fold(line)) or (0, 0)
-        return _cut(line, _original(line, start, self.fold), _original(line, end, self.fold))
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a text without their ends; one more, an empty one, behind the last end."""
-    return text.replace("\r\n", "\n").split("\n")
-
-
-def _pattern(query: Query) -> _Pattern:
-    """Raises: BadArgument."""
-    if query.regexp and query.pattern:
-        return _Pattern(_nfc, "", _expression(query.pattern, query.ignore_case))
-    fold = _caseless if query.ignore_case else _nfc
-    wanted = fold(query.pattern)
-
-    def find(line: str) -> tuple[int, int] | None:
-        at = line.find(wanted)
-        return None if at < 0 else (at, at + len(wanted))
-
-    return _Pattern(fold, wanted, find)
-
-
-def _nfc(text: str) -> str:
-    return normalize("NFC", text)
-
-
-def _caseless(text: str) -> str:
-    """The text with all that case may change folded (Unicode, section 3.13, D145)."""
-    return _nfc(normalize("NFD", text).casefold())
-
-
-def _expression(pattern: str, ignore_case: bool) -> Callable[[str], tuple[int, int] | None]:
-    """What finds an expression in a line. Raises: BadArgument if it is none."""
-    import re2  # only who gives an expression pays
-
-    options = re2.Options()
-    options.log_errors, options.never_capture = False, True
-    options.case_sensitive = not ignore_case
-    try:
-        search = re2.compile(_nfc(pattern), options).search
-    except re2.error as error:
-        raise _bad_expression(pattern, error.args[0].decode("utf-8", "replace")) from error
-    except UnicodeEncodeError as error:
-        raise _bad_expression(pattern, "half a surrogate pair") from error
-
-    def find(line: str) -> tuple[int, int] | None:
-        data = line.encode()
-        if (hit := search(data)) is None:
-            return None
-        start, end = (len(data[:at].decode("utf-8", "ignore")) for at in hit.span())
-        return start, end
-
-    return find
-
-
-def _bad_expression(pattern: str, fault: str) -> BadArgument:
-    """The error for an expression that RE2 cannot read. fault: what it says, and of which part."""
-    part = fault.partition(": ")[2]
-    at = _nfc(pattern).find(part) if part else -1
-    place = f", at character {at + 1}" if at >= 0 else ""
-    hint = "the syntax is RE2's, which has no look-around and no back-references"
-    return BadArgument(f"pattern {pattern!r}: {fault}{place}", hint, "pattern")
-
-
-def _original(line: str, at: int, fold: Callable[[str], str]) -> int:
-    """Where in a line its folded form's character `at` comes from."""
-    if line.isascii():
-        return at
-    return bisect_right(range(len(line) + 1), at, key=lambda size: len(fold(line[:size]))) - 1
-
-
-def _cut(line: str, start: int, end: int) -> str:
-    """`WIDTH` characters of a line around its characters from `start` to `end`."""
-    before = max(0, WIDTH - (end - start)) // 2
-    first = max(0, min(start - before, len(line) - WIDTH))
-    if marks := _MARKS.match(line, first):  # they belong to a character that is cut away
-        first = min(marks.end(), start) if first else 0
-    last = min(len(line), first + WIDTH)
-    return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
 
 
 # --- Where ---------------------------------------------------------------------------------------
@@ -356,69 +250,20 @@ def _scope(store: Store, path: str) -> _Scope:
     paths = sorted(store.paths, key=order_of)
     if not path:
         return _Scope(paths)
-    names = [path.rstrip("/"), *_without_root(store, path)]
-    is_file = any(store.file(name) for name in names if name)
-    if not is_file and (folder := folder_of(store, path)) is not None:
-        return _Scope([each for each in paths if _is_in(each, folder)])
-    own = next((name for name in names if name and store.file(name)), path)
-    node = resolve(store, own)
+    folder = None if store.file(path) else store.folder_named(path)
+    if folder is not None:
+        return _Scope([each for each in paths if not folder or each.startswith(f"{folder}/")])
+    node = resolve(store, path)
     return _Scope([node.path], node)
-
-
-def _without_root(store: Store, path: str) -> list[str]:
-    """What a path is inside the root that it names, where there is only one."""
-    if len(store.roots) != 1:
-        return []
-    top, _, inside = path.rstrip("/").partition("/")
-    return [inside] if top == store.roots[0].name else []
-
-
-def folder_of(store: Store, name: str) -> str | None:
-    """The folder of notes that a name means, as addresses call it; "" for all; None for none.
-
-    name: as addresses call it, the name of the root in front or not; or a path from the current
-        folder to one that is in a root.
-    """
-    plain = _nfc(name.rstrip("/"))
-    called = [plain, *_without_root(store, plain), *_inside_roots(store, name)]
-    paths = sorted(store.paths)
-    for folder in dict.fromkeys(called):
-        if any(_is_in(path, folder) and _is_there(store, path) for path in paths):
-            return folder
-    return None
-
-
-def _inside_roots(store: Store, name: str) -> Iterator[str]:
-    """What addresses call the folder at a place."""
-    place = place_of(name)
-    real = Path(os.path.realpath(place)) if place else Path()
-    for root in store.roots:
-        if place and real.is_dir() and real.is_relative_to(root.folder):
-            inside = real.relative_to(root.folder).as_posix().removeprefix(".")
-            yield "/".join(filter(None, (root.name if len(store.roots) > 1 else "", inside)))
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return not folder or _nfc(path).startswith(_nfc(folder) + "/")
-
-
-def _is_there(store: Store, path: str) -> bool:
-    """Whether a file is there for anybody to see, be it readable or not."""
-    try:
-        return bool(store.tree(path))
-    except NotFound:
-        return False
-    except OrgctxError:
-        return True
 
 
 def _start(store: Store, after: str) -> _Start:
     """Raises: as `resolve`."""
     if not after:
         return _Start()
-    position = _POSITION.match(after)
+    position = POSITION.match(after)
     if position and not store.file(after) and (path := store.file(position[1])):
-        return _Start(store.tree(path).path, int(position[2]))
+        return _Start(store.tree(path).path, line_number(position[2]))
     node = resolve(store, after)
     return _Start(node.path, node.last_line)
 
@@ -432,7 +277,7 @@ class _Candidate:
 
     node: Node
     lines: Sequence[int]
-    pattern: _Pattern
+    pattern: Pattern
     most: int | None
 
     @property
@@ -443,13 +288,13 @@ class _Candidate:
     @cached_property
     def hits(self) -> list[Hit]:
         """Its hit lines, as many as it may show."""
-        lines, first = _lines(self.node.text), self.node.first_line
+        lines, first = lines_of(self.node.text), self.node.first_line
         shown = self.lines[: self.most]
         return [Hit(line, self.pattern.shown(lines[line - first])) for line in shown]
 
 
 def _candidates(
-    tree: Tree, scope: _Scope, query: Query, pattern: _Pattern, start: _Start
+    tree: Tree, scope: _Scope, query: Query, pattern: Pattern, start: _Start
 ) -> Iterator[_Candidate]:
     """The entries of a file that are found behind the start."""
     after = start.line_in(tree.path)
@@ -459,7 +304,7 @@ def _candidates(
     for node in scope.nodes(tree):
         first, last = (node.first_line if node.level else 0), node.last_line
         begin = bisect_left(found, max(first, after + 1))
-        end = bisect_right(found, first if _is_sealed(node) else last)
+        end = bisect_right(found, last)
         lines = found[begin:end]
         if (lines or (not query.pattern and first > after)) and query.holds(node):
             yield _Candidate(node, lines, pattern, None if node is scope.node else LINES)
@@ -482,20 +327,11 @@ class _Pages:
     def fitting(self, limit: Limit, count: Callable[[str], int], shape: Shape) -> Found:
         """The most steps whose page fits. Raises: BudgetTooSmall."""
 
-        def cost(text: str) -> int:
-            """Its tokens; its bytes, which are no fewer, if even those are within the budget."""
-            written = _bytes(text)
-            is_short = limit.unit == "tokens" and len(written) <= limit.budget
-            return len(written) if is_short else count(written.decode())
-
         def write(steps: int) -> str:
             return shape(self.page(steps))
 
         steps = sum(each.size for each in islice(self._found, self._limit))
-        most = min(steps, limit.budget)  # a line costs a token at least
-        if cost(write(most)) > limit.budget:
-            most = fit(write, most, limit, cost)
-        return self.page(most)
+        return self.page(fit(write, steps, limit, count))
 
     def page(self, steps: int) -> Found:
         """The page after that many steps."""
@@ -538,8 +374,8 @@ def _near(query: Query, trees: Iterator[Tree]) -> tuple[str, ...]:
     if query.regexp or not query.pattern:
         return ()
     titles = (node.title for tree in trees for node in tree.nodes if node.title)
-    known = {_caseless(title): title for title in islice(titles, NEAR_TITLES)}
-    close = get_close_matches(_caseless(query.pattern), list(known), 3, 0.6)
+    known = {caseless(title): title for title in islice(titles, NEAR_TITLES)}
+    close = get_close_matches(caseless(query.pattern), list(known), 3, 0.6)
     return tuple(known[each] for each in close)
 
 
@@ -559,7 +395,7 @@ def to_text(found: Found, call: str = CALL) -> str:
 
 def _entry_text(entry: FoundEntry) -> str:
     hits = "".join(f"  {hit.line}: {hit.text}\n" for hit in entry.hits)
-    more = f"  … and {_many(entry.left_out, 'more line')}\n" if entry.left_out else ""
+    more = f"  … and {many(entry.left_out, 'more line')}\n" if entry.left_out else ""
     return f"{_head(entry)}\n{hits}{more}"
 
 
@@ -581,17 +417,12 @@ def _rest(found: Found, call: str) -> str:
 
     ways = []
     if found.cursor:
-        what = _many(found.left_out, "more entry") if found.left_out else "more lines"
+        what = many(found.left_out, "more entry") if found.left_out else "more lines"
         ways.append(f"and {what}: {call.replace('{}', quote(found.cursor), 1)}")
     if any(each.left_out and len(each.hits) == LINES for each in found.entries):
         ways.append("for all lines of one entry, give its address as PATH")
     line = "; ".join(ways).replace("\n", "\\n")
     return f"… {line}\n" if ways else ""
-
-
-def _many(count: int, what: str) -> str:
-    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{count} {what if count == 1 else plural}"
 
 
 def to_data(found: Found) -> dict[str, Any]:

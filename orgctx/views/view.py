@@ -21,6 +21,7 @@ from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS, counter
 
 BUDGET = 4000
+READING_BUDGET = 8000
 IDS = ("full", "short", "none")
 PROBLEMS = 20
 TRIES = 3
