@@ -183,8 +183,12 @@ def orgctx(*arguments: str | Path) -> list[str]:
 
 
 def run(call: list[str], cache: Path) -> bytes:
-    """Run a process that has its store in `cache`. Returns: what it printed."""
+    """Run a process that has its store in `cache`. Returns: what it printed.
+
+    It keeps its bytecode, whatever is set here: an installed program has it, as click has.
+    """
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True).stdout
 
 
