@@ -552,9 +552,9 @@ REFUSED: dict[tuple[str, ...], str] = {
     ("focus", "garden.org", "--root", "empty"): "garden.org",
     ("focus", "x", "--root", "empty"): "x",
     ("outline", "empty"): "no Org files",
-    ("outline", "nowhere"): "no such file or folder",
+    ("outline", "nowhere"): "no such file",
     ("outline", "text.txt"): "not an Org file",
-    ("outline", "garden.org", "nowhere"): "no such file or folder",
+    ("outline", "garden.org", "nowhere"): "no such file",
     ("focus", "a\x1b[31mb.org"): "\\x1b",
     ("focus", "a\nb\r.org"): "\\n",
     ("focus", "garden.org::*\x07\x9b"): "\\x9b",
@@ -564,10 +564,10 @@ REFUSED: dict[tuple[str, ...], str] = {
     ("focus", f"{LONG}/a.org"): "no such file",
     ("focus", "garden.org:" + "9" * 5000): "give 1 to",
     ("focus", "a.org", "--root", LONG): "no such folder",
-    ("outline", LONG): "no such file or folder",
+    ("outline", LONG): "no such file",
     ("focus", "~nobody-has-this-name/a.org"): "no such file",
     ("focus", "a.org", "--root", "~nobody-has-this-name"): "no such folder",
-    ("outline", "~nobody-has-this-name"): "no such file or folder",
+    ("outline", "~nobody-has-this-name"): "no such file",
 }
 
 

@@ -1,8 +1,11 @@
 """ls: one level at a time, bounded, and a refusal that shows the way."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import emacs
 import pytest
@@ -12,11 +15,14 @@ from memexes import store_of
 
 from orgctx.core.outline import outline
 from orgctx.errors import BudgetTooSmall, NotFound, OrgctxError
+from orgctx.store.database import connect
+from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import open_store
 from orgctx.store.store import Store
 from orgctx.surfaces.cli import run
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
+from orgctx.views.totals import totals
 from orgctx.views.view import Limit
 
 NOTES = {
@@ -68,7 +74,7 @@ def test_every_level_in_turn(root: Path) -> None:
         assert lines(store, "a.org::One/Two") == [
             "a.org::One/Two/Three — Three — 0 headlines, 3 tokens"
         ]
-        assert lines(store, "a.org::Four") == []
+        assert lines(store, "a.org::Four") == ["nothing below a.org::Four"]
 
 
 def test_the_way_down_begins_with_the_name_of_the_root(root: Path) -> None:
@@ -85,7 +91,7 @@ def test_roots_are_listed_in_their_order_even_when_empty(root: Path, tmp_path: P
             "empty — 0 files, 0 headlines",
         ]
         assert bare(lines(store, "notes/p"))[0] == "notes/p/q/ — 1 file, 2 headlines"
-        assert lines(store, "empty") == []
+        assert lines(store, "empty") == ["nothing below empty"]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +189,100 @@ def test_json_has_the_same_fields(root: Path, capfdbinary: pytest.CaptureFixture
     data = json.loads(capfdbinary.readouterr().out)
     assert data == json.loads(json.dumps(to_data(ls(open_store([root]), "p", Limit()))))
     assert [row["address"] for row in data["rows"]] == ["p/q/", "p/c.org"]
+
+
+PLANNED = {
+    "a.org": "#+filetags: :f:\n* TODO One :x:y:\nSCHEDULED: <2026-01-02> DEADLINE: <2026-02-01>\n"
+    "** DONE Two :x:\nCLOSED: [2025-12-31 Wed]\n* TODO Three\nSCHEDULED: <2026-05-01 Fri>\n",
+    "p/b.org": "* DONE Four :x:\nCLOSED: [2025-11-30 Sun 10:00]\n",
+    "pq.org": "* NEXT :z:\n",
+    "q/c.org": "* Sealed :crypt:\nSCHEDULED: <2026-01-01>\n* Private :hush:\n** TODO Hidden\n",
+}
+
+
+def test_long_adds_totals(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    for path, text in PLANNED.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    (tmp_path / "orgctx.toml").write_text('private_tags = ["hush"]\n', encoding="utf-8")
+    name = tmp_path.name
+    for store in stores(tmp_path):
+        assert lines(store, "", is_long=True)[-1] == (
+            "  DONE 2, TODO 2; :x: 3, :crypt: 1, :f: 1, :y: 1, :z: 1;"
+            " CLOSED 2 (2025-11-30 to 2025-12-31), DEADLINE 1 (2026-02-01),"
+            " SCHEDULED 2 (2026-01-02 to 2026-05-01)"
+        )
+        below = lines(store, name, is_long=True)
+        assert below[below.index("p/ — 1 file, 1 headline") + 1] == (
+            "  DONE 1; :x: 1; CLOSED 1 (2025-11-30)"
+        )
+        assert below[-1] == "  :z: 1"
+        assert "  :crypt: 1" in below
+        assert lines(store, "a.org", is_long=True)[1] == (
+            "  DONE 1, TODO 1; :x: 2, :y: 1; CLOSED 1 (2025-12-31), DEADLINE 1 (2026-02-01),"
+            " SCHEDULED 1 (2026-01-02)"
+        )
+    assert run(["ls", "p", "--root", str(tmp_path), "--long", "--format", "json"]) == 0
+    [row] = json.loads(capfdbinary.readouterr().out)["rows"]
+    assert row["totals"] == {
+        "keywords": {"DONE": 1},
+        "tags": {"x": 1},
+        "other_tags": 0,
+        "dates": {"CLOSED": {"number": 1, "first": "2025-11-30", "last": "2025-11-30"}},
+    }
+
+
+def test_of_many_tags_the_most_frequent_are_named(tmp_path: Path) -> None:
+    tags = [f"t{number:02}" for number in range(30) for _ in range(number)]
+    text = "".join(f"* A :{tag}:\n" for tag in tags)
+    (tmp_path / "a.org").write_text(text, encoding="utf-8")
+    for store in stores(tmp_path):
+        named = ", ".join(f":t{number:02}: {number}" for number in range(29, 19, -1))
+        assert lines(store, tmp_path.name, is_long=True)[1] == f"  {named}, 19 other tags"
+
+
+@pytest.mark.corpora
+def test_totals_are_the_same_looked_up_and_read() -> None:
+    known, plain = stores(emacs.corpus_root())
+    known.sync()
+    for path in ("", *(folder.path for folder in known.folders_in("", 5)[0])):
+        assert totals(known.facts(path)) == totals(plain.facts(path))
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=8), st.booleans())
+def test_pages_are_counted_line_by_line(pieces, is_ended):
+    text = "\n".join(pieces) + "\n" * is_ended
+    with TemporaryDirectory() as folder:
+        for _ in range(2):  # once counted, once remembered
+            store = IndexedStore([folder], Path(folder, "store.sqlite"))
+            assert store.page_counter("tokens", "o200k_base")(text) == count(text)
+            assert store.page_counter("chars", "o200k_base")(text) == len(text)
+
+
+def test_a_busy_store_remembers_no_count(tmp_path: Path) -> None:
+    store = IndexedStore([tmp_path], tmp_path / "store.sqlite")
+    other = connect(tmp_path / "store.sqlite")
+    [(before,)] = other.execute("SELECT count(*) FROM tokens").fetchall()
+    for is_busy in (True, False):
+        if is_busy:
+            other.execute("BEGIN IMMEDIATE")
+        assert store.page_counter("tokens", "o200k_base")("one\ntwo\n") == 4
+        [(known,)] = other.execute("SELECT count(*) FROM tokens").fetchall()
+        assert known - before == (0 if is_busy else 2)
+        if is_busy:
+            other.execute("ROLLBACK")
+
+
+def test_a_listing_that_was_shown_before_needs_no_tokenizer(root: Path) -> None:
+    for number in range(60):
+        (root / f"note {number}.org").write_text("#+title: A title\n", encoding="utf-8")
+    code = (
+        "import sys; from orgctx import open_memex;"
+        f"open_memex({str(root)!r}).ls({root.name!r}, budget=700);"
+        "print({'tiktoken', 'toktok'} & {*sys.modules})"
+    )
+    shown = [subprocess.check_output([sys.executable, "-c", code], text=True) for _ in range(3)]
+    assert shown[1:] == ["set()\n"] * 2
 
 
 @pytest.mark.corpora

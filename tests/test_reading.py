@@ -488,10 +488,10 @@ GARDEN = "notes/garden.org"
         ([GARDEN], {}),
         ([GARDEN, "--subtree"], {"subtree": True}),
         ([GARDEN, "--lines", "3-5"], {"lines": (3, 5)}),
-        ([GARDEN, "--subtree", "--budget", "60"], {"subtree": True, "budget": 60}),
+        ([GARDEN, "--subtree", "--budget", "70"], {"subtree": True, "budget": 70}),
         (
-            [GARDEN, "--subtree", "--budget", "60", "--encoding", "cl100k_base"],
-            {"subtree": True, "budget": 60, "encoding": "cl100k_base"},
+            [GARDEN, "--subtree", "--budget", "70", "--encoding", "cl100k_base"],
+            {"subtree": True, "budget": 70, "encoding": "cl100k_base"},
         ),
         (
             [GARDEN, "--subtree", "--budget", "200", "--unit", "chars"],
@@ -505,8 +505,13 @@ GARDEN = "notes/garden.org"
 )
 def test_the_command_prints_what_the_memex_gives(ask, arguments, asked):
     found = open_memex(GARDEN).read(arguments[0], **asked)
-    assert ask("read", *arguments) == (0, found.text, "")
-    if "budget" not in asked:
+    answer = ask("read", *arguments)
+    if "budget" in asked:  # the program's call that goes on has its options too
+        rows = answer.out.split("\n")[1:-2]
+        assert rows == found.text.split("\n")[1 : len(rows) + 1]
+        assert rows
+    else:
+        assert answer == (0, found.text, "")
         data = json.loads(ask("read", *arguments, "--json").out)
         assert data == json.loads(json.dumps(to_data(found)))
         assert data["tokens"] == SIZES["o200k_base"](data["text"])
@@ -538,7 +543,8 @@ def test_the_first_line_says_what_it_is(ask):
 def test_an_id_is_read_in_its_root(ask):
     out = ask("read", "5f0c9a", "--root", "notes", "--budget", "60").out
     assert out.startswith("[1] garden.org — Garden — ")
-    assert re.search(r" left: orgctx read garden\.org --lines \d+-10 --root notes\n\Z", out)
+    call = r" left: orgctx read garden\.org --lines \d+-10 --budget 60 --root notes\n\Z"
+    assert re.search(call, out)
 
 
 NAMES = ("a.org", "a b.org", "it's.org", "-n.org", "new\nline.org", "$HOME.org", "ü\\'.org")
@@ -559,7 +565,7 @@ def test_the_call_that_goes_on_is_exact(ask, name, is_in_root):
         rows |= {m[1]: m[2] for m in re.finditer(r"^(\d+): (.*)$", found, re.M)}
         if not (rest := REST.fullmatch(found.split("\n")[-2])):
             break
-        call = f"{rest[2]} --budget 300".replace("orgctx", str(PROGRAM), 1)
+        call = rest[2].replace("orgctx", str(PROGRAM), 1)
         done = subprocess.run(["bash", "-c", call], capture_output=True, check=True)
         found = done.stdout.decode()
     assert list(rows.values()) == text.split("\n")[:-1]
@@ -567,13 +573,13 @@ def test_the_call_that_goes_on_is_exact(ask, name, is_in_root):
 
 def test_the_call_that_goes_on_names_the_registry(ask):
     out = ask("read", GARDEN, "--subtree", "--budget", "80", "--cites", "c.json").out
-    assert re.search(r" --lines \d+-10 --cites c\.json\n\Z", out)
+    assert re.search(r" --lines \d+-10 --budget 80 --cites c\.json\n\Z", out)
 
 
 def test_the_default_budget_is_8000(ask):
     Path("notes/long.org").write_text("* A\n" + "one line of text\n" * 3000, encoding="utf-8")
     plain = ask("read", "notes/long.org", "--subtree")
-    assert plain == ask("read", "notes/long.org", "--subtree", "--budget", "8000")
+    assert "--budget" not in plain.out
     assert 7900 < SIZES["o200k_base"](plain.out) <= 8000
     assert open_memex("notes").read("long.org", subtree=True).tokens <= 8000
 

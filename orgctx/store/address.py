@@ -415,7 +415,7 @@ def _no_file(store: Store, address: str) -> OrgctxError:
     name = _file_part(address)
     if store.leads_out(name):
         return OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
-    if _is_folder(name):
+    if store.folder_named(name) is not None:  # one that holds notes, not what is on the disk
         return NotFound(f"{name}: a folder", "name a file in it", name)
     return NotFound(
         f"{name}: there is no such file", _near_file(name, store.paths, store.shows), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..core.entry import entry, omitted, skeleton
+from ..core.entry import entry, is_split, omitted, skeleton
 from ..core.model import Node
 from ..tokens import count_all, counts_apart
 
@@ -91,6 +91,27 @@ def known_count(connection: sqlite3.Connection, encoding: str, text: str) -> int
     query = "SELECT count FROM tokens WHERE hash = ? AND more_hash = ?"
     row = connection.execute(query, key_of(text, encoding)).fetchone()
     return int(row[0]) if row else None
+
+
+def known_counts(
+    connection: sqlite3.Connection, encoding: str, texts: Iterable[str]
+) -> dict[str, int]:
+    """What those of `texts` cost that are remembered."""
+    counts = {text: known_count(connection, encoding, text) for text in texts}
+    return {text: count for text, count in counts.items() if count is not None}
+
+
+def parts_of(text: str) -> list[str]:
+    """Cut a text into lines, but only where what they cost is certain to add up."""
+    lines = text.split("\n")
+    ended = [*(f"{line}\n" for line in lines[:-1]), lines[-1]]
+    parts = ended[:1]
+    for line in filter(None, ended[1:]):
+        if is_split(parts[-1], line):
+            parts.append(line)
+        else:
+            parts[-1] += line
+    return parts
 
 
 def key_of(text: str, encoding: str) -> tuple[int, int]:

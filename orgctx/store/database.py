@@ -10,7 +10,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 4
+VERSION = 5
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
@@ -72,6 +72,7 @@ CREATE TABLE node (
   todo TEXT,
   is_open INTEGER NOT NULL,
   tags TEXT NOT NULL,
+  planned TEXT NOT NULL,
   custom_id TEXT
 );
 CREATE INDEX node_file ON node (file);

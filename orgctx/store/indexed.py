@@ -15,10 +15,19 @@ from ..core.model import Node, Problem, Tree
 from ..errors import OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, count_all, counter
 from .connections import Connections
-from .counts import Settings, add_counts, key_of_folder, known_count, mark_texts
+from .counts import (
+    Settings,
+    add_counts,
+    key_of_folder,
+    known_count,
+    known_counts,
+    mark_texts,
+    parts_of,
+)
+from .database import BUSY_SECONDS
 from .ids import OF_IDS, DatabaseIds, Ids
 from .roots import Root, name_of, place_of
-from .store import File, Folder, Store, linked_from, matching
+from .store import Fact, File, Folder, Store, linked_from, matching
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
@@ -207,6 +216,42 @@ class IndexedStore(Store):
 
         return count
 
+    def page_counter(self, unit: str, encoding: str) -> Callable[[str], int]:
+        """See Store.page_counter; what a line costs is remembered by whoever asks later, too."""
+        if unit != "tokens":
+            return counter(unit, encoding)
+        known: dict[str, int] = {}
+
+        def count(text: str) -> int:
+            parts = parts_of(text)
+            new = dict.fromkeys(part for part in parts if part not in known)
+            known.update(self._line_counts(list(new), encoding))
+            return sum(known[part] for part in parts)
+
+        return count
+
+    def _line_counts(self, lines: Sequence[str], encoding: str) -> dict[str, int]:
+        """What lines cost; the tokenizer is asked for those alone that nobody has asked for."""
+        found = self._connections.whole(lambda: known_counts(self.connection, encoding, lines))
+        if new := [line for line in lines if line not in found]:
+            counted = count_all(new, encoding)
+            self._remember(counted, encoding)
+            found |= counted
+        return found
+
+    def _remember(self, counts: dict[str, int], encoding: str) -> None:
+        """Keep counts, unless the store is busy or may not be written: that costs but time."""
+        self.connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            add_counts(self.connection, encoding, counts)
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+
     @property
     def paths(self) -> dict[str, Path]:
         """Each note's address and place, as of the last sync."""
@@ -330,6 +375,19 @@ class IndexedStore(Store):
         rows, count, root = self._page("file", "folder", _FILE, path, most, after, f"{_SHOWN} AND")
         return [self._file(root, row) for row in rows], count
 
+    @looked_up
+    def facts(self, path: str) -> Iterable[Fact]:
+        """See Store.facts; as of the last sync."""
+        root, inside = self._place(path) or (self.roots[0], b"")
+        below = inside + b"/" if inside else b""
+        rows = self._run(
+            "SELECT root, todo, tags, planned FROM file CROSS JOIN node ON node.file = file.id"
+            " WHERE (path = ? OR path >= ? AND path < ?) AND {roots}",
+            (inside, below, below[:-1] + b"0" if below else b"\xff" * 2),
+            [self._id_of(root)],
+        )
+        return (Fact(todo, tags.split(), _pairs(planned)) for _, todo, tags, planned in rows)
+
     def _page(
         self, table: str, key: str, columns: str, path: str, most: int, after: str, but: str = ""
     ) -> tuple[list[tuple[Any, ...]], int, Root]:
@@ -409,3 +467,9 @@ class IndexedStore(Store):
                 yield self.tree(root.address(root.folder / path))
             except OrgctxError:
                 continue
+
+
+def _pairs(words: str) -> list[tuple[str, str]]:
+    """Words of a text, two by two."""
+    each = iter(words.split())
+    return list(zip(each, each, strict=True))

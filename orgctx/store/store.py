@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +13,15 @@ from ..config import Active, Config, ignorer, load
 from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
+from ..core.planning import planned
 from ..core.privacy import conceal
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from . import files
 from .ids import CountedIds, Ids
 from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
+
+CHECK = "check the name and the folder"
 
 
 class File(NamedTuple):
@@ -35,6 +38,14 @@ class File(NamedTuple):
     changed: int
     is_active: bool
     tokens: int = 0
+
+
+class Fact(NamedTuple):
+    """What is counted of an entry. tags: its own. planned: see `core.planning`."""
+
+    todo: str | None
+    tags: Sequence[str]
+    planned: Sequence[tuple[str, str]]
 
 
 class Folder(NamedTuple):
@@ -145,8 +156,8 @@ class Store:
             tree = outline(text, path, encoding, self.inlinetask_min_level)
             known = data, conceal(tree, self._private_tags(path))
             self._known[path] = known
-        if not len(known[1].nodes):
-            raise NotFound(f"{path}: there is no such file", where=path)
+        if not len(known[1].nodes):  # all of it is private: as if it were not there
+            raise NotFound(f"{path}: there is no such file", CHECK, path)
         return known[1]
 
     def _private_tags(self, path: str) -> frozenset[str]:
@@ -349,6 +360,14 @@ class Store:
         later = sorted(file for file in own if file.path > after)
         return [file._replace(tokens=self._tokens(file.path)) for file in later[:most]], len(later)
 
+    def facts(self, path: str) -> Iterable[Fact]:
+        """What is known of each entry of a file, or of a folder at any depth.
+
+        path: as addresses call it; "" for the only root.
+        """
+        paths = [path] if self.has(path) else [file.path for file in self._inside(path)]
+        return (fact_of(node) for each in paths for node in self.tree(each).nodes)
+
     def _tokens(self, path: str) -> int:
         root = self._root_of(path)
         encoding = (self.configs[root.name] if root else self.config).encoding or DEFAULT_ENCODING
@@ -369,9 +388,17 @@ class Store:
         """See tokens.counter."""
         return counter(unit, encoding)
 
+    def page_counter(self, unit: str, encoding: str) -> Callable[[str], int]:
+        """As `counter`, for pages, whose lines come again: they may be remembered."""
+        return self.counter(unit, encoding)
+
     def freshen(self) -> bool:
         """Bring what is remembered up to date. Returns: whether that changed anything."""
         return False
+
+
+def fact_of(node: Node) -> Fact:
+    return Fact(node.todo, node.tags, planned(node.text) if node.level else ())
 
 
 def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 from ..config import Active
 from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import problems
+from ..core.planning import planned
 from ..core.privacy import conceal
 from .counts import Counting, Settings, texts_shown
 from .summaries import facts_of, to_json
@@ -227,8 +229,8 @@ class Writer:
         self._waiting += sum(map(len, texts))
         rows.node.extend(
             (id_, file, n.index, n.first_line, n.level, n.parent_index, n.title, n.todo,
-             n.todo in todos, " ".join(n.tags), n.custom_id)
-            for id_, n, _ in numbered
+             n.todo in todos, " ".join(n.tags), _planned(n, text), n.custom_id)
+            for id_, n, text in numbered
         )  # fmt: skip
         rows.node_id.extend((each, id_) for id_, node, _ in numbered for each in {*node.ids})
         linking = ((id_, text) for id_, _, text in numbered if "id:" in text)
@@ -253,6 +255,10 @@ class Writer:
                 self.connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
                 rows.clear()
         self._waiting = 0
+
+
+def _planned(node: Node, text: str) -> str:
+    return " ".join(chain(*planned(text))) if node.level else ""
 
 
 def _words(text: str) -> str:

@@ -146,14 +146,16 @@ class Memex:
         kind: str = "all",
         after: str = "",
         budget: int = BUDGET,
+        long: bool = False,
     ) -> Listing:
         """List what is one level below `path`; see `orgctx.views.listing.ls`.
 
         path: a root, folder, file or headline; "" for the roots. limit: the most of one kind.
         kind: "folder" or "file" for these alone. after: an address of the page before.
         budget: int > 0, the most tokens that `listing.text` may cost.
+        long: whether each row has totals of its keywords, tags and dates.
         """
-        return ls(self._store, path, Limit(budget), limit, kind, after)
+        return ls(self._store, path, Limit(budget), limit, kind, after, is_long=long)
 
     @noted
     def grep(

@@ -11,9 +11,9 @@ from . import output
 from .options import (
     Whole,
     choice,
+    format_option,
     given,
     inlinetasks,
-    json_option,
     limit_of,
     no_sync_option,
     option,
@@ -35,22 +35,23 @@ from .options import (
 )
 @choice("--kind", listing.KINDS, "List folders or files alone.")
 @option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+@option("--long", is_flag=True, help="Totals of keywords, tags and dates below each line.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
 @roots_option
 @no_sync_option
-@json_option
+@format_option("text")
 @inlinetasks
-def ls(path: str, as_json: bool, **options: Any) -> None:
+def ls(path: str, form: str, **options: Any) -> None:
     """List what is one level below PATH: a root, a folder, a file, or a headline.
 
     Without PATH: the roots. Each line begins with what to list or to focus on next.
     """
     store, paths = store_for([path] if path else [], options)
     limit = limit_of(store, {**options, "unit": "tokens", "encoding": None, "ids": "full"})
-    shape = _json if as_json else None
+    shape = _json if form == "json" else None
     asked = (options["lines"], options["kind"], options["after"], given("after", "kind"))
-    found = listing.ls(store, "".join(paths), limit, *asked, shape)
-    output.write(_json(found) if as_json else found.text)
+    found = listing.ls(store, "".join(paths), limit, *asked, shape, options["long"])
+    output.write(_json(found) if form == "json" else found.text)
     tell_fault(store)
 
 

@@ -22,9 +22,9 @@ from . import output
 from .options import (
     Whole,
     choice,
+    format_option,
     given,
     inlinetasks,
-    json_option,
     limit_of,
     no_sync_option,
     option,
@@ -45,11 +45,11 @@ from .options import (
 @option("--limit", type=Whole(1), default=searching.ENTRIES, metavar="N", help="Entries a page.")
 @option("--after", default="", metavar="ADDRESS", help="Go on behind this place.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit in tokens.  [default: 4000]")
-@json_option
+@format_option("text")
 @roots_option
 @no_sync_option
 @inlinetasks
-def grep(pattern: str, path: str, as_json: bool, **options: Any) -> None:
+def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     """Find lines by what stands in them, and show them by entry.
 
     PATTERN is literal, or an expression with --regexp; it may be empty if there is a filter: a
@@ -63,7 +63,7 @@ def grep(pattern: str, path: str, as_json: bool, **options: Any) -> None:
     limit = limit_of(store, {**options, "unit": None, "encoding": None, "ids": None})
     words = shlex.join(given("after"))
     call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {_last(pattern, path)}"
-    shape = _json if as_json else partial(searching.to_text, call=call)
+    shape = _json if form == "json" else partial(searching.to_text, call=call)
     found = searching.search(store, query, page, limit, shape)
     output.write(shape(found))
     tell_fault(store)
@@ -115,18 +115,18 @@ PROBLEMS = 20
     help="How tokens are counted.  [default: o200k_base]",
 )
 @option("--cites", metavar="FILE", help="Where the numbers of what is read are kept, for `cite`.")
-@json_option
+@format_option("text")
 @roots_option
 @no_sync_option
 @inlinetasks
-def read(address: str, as_json: bool, **options: Any) -> None:
+def read(address: str, form: str, **options: Any) -> None:
     """Print the true lines of an entry, each with its number.
 
     ADDRESS is as for `focus`; of a file, it is the text above the first headline. The first line
     says what it is: number, path, title, revision, lines. An answer may cite `[1:L12-L19]`.
     """
     store, addresses = store_for([address], options)
-    shape = _reading_json if as_json else attrgetter("text")
+    shape = _reading_json if form == "json" else attrgetter("text")
     found = _read(store, addresses[0], _reading_limit(store, options), options, shape)
     output.write(shape(found))
     tell_fault(store)
@@ -154,7 +154,7 @@ def _read(
     shape: Callable[[reading.Reading], str],
 ) -> reading.Reading:
     """Read, and write down that it was read before it is shown."""
-    asked, how = (options["subtree"], options["lines"]), (_repeated(options), shape)
+    asked, how = (options["subtree"], options["lines"]), (given("subtree", "lines"), shape)
     if not options["cites"]:
         return reading.read(store, address, limit, *asked, None, *how)
     for _ in range(TRIES):
@@ -163,15 +163,6 @@ def _read(
         if cites.save(options["cites"]):
             return found
     raise Stale(f"{options['cites']}: it changes again and again", "try again", options["cites"])
-
-
-def _repeated(options: dict[str, Any]) -> list[str]:
-    """The options that a call which goes on needs too: where to look, and where numbers are."""
-    words = [word for root in options["roots"] for word in ("--root", root)]
-    for name in ("inlinetask_min_level", "cites"):
-        if options[name] is not None:
-            words += [f"--{name.replace('_', '-')}", str(options[name])]
-    return words
 
 
 @click.command()

@@ -11,19 +11,19 @@ import click
 from ..store.indexed import IndexedStore
 from ..views import outlines
 from . import output
-from .options import inlinetasks, json_option, no_sync_option, open_roots, option, tell_fault
+from .options import format_option, inlinetasks, no_sync_option, open_roots, option, tell_fault
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="FILE-OR-FOLDER...")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a headline.")
+@format_option("text")
 @inlinetasks
-def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | None) -> None:
+def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -> None:
     """List every headline of files and folders, as Emacs reads them."""
     found = outlines.Outlines(paths, inlinetask_min_level)
     for name, tree in found:
         rows = outlines.rows(name, tree)
-        output.write("".join(map(output.to_json if as_json else output.to_line, rows)))
+        output.write("".join(map(output.to_json if form == "json" else output.to_line, rows)))
     for problem in found.passed_over + found.unreadable:
         output.complain(f"{problem.path}: {problem.what}", problem.hint)
     if found.unreadable:
@@ -36,13 +36,13 @@ def outline(paths: Sequence[str], as_json: bool, inlinetask_min_level: int | Non
 @option(
     "--summaries-dry-run", is_flag=True, help="Ask no model; say what its summaries would cost."
 )
-@json_option
+@format_option("text")
 @inlinetasks
 def sync(
     roots: Sequence[str],
     full: bool,
     summaries_dry_run: bool,
-    as_json: bool,
+    form: str,
     inlinetask_min_level: int | None,
 ) -> None:
     """Bring the store up to date: read what changed in the notes since the last time.
@@ -57,16 +57,17 @@ def sync(
         raise click.exceptions.Exit(1)
     with output.progress("syncing") as progress:
         report = store.sync(full, progress, "dry-run" if summaries_dry_run else "write")
-    output.write(output.to_json(syncing.to_data(report)) if as_json else syncing.to_text(report))
+    is_json = form == "json"
+    output.write(output.to_json(syncing.to_data(report)) if is_json else syncing.to_text(report))
 
 
 @click.command()
 @click.argument("roots", nargs=-1, metavar="[ROOT]...")
-@json_option
+@format_option("text")
 @no_sync_option
 @inlinetasks
 def status(
-    roots: Sequence[str], as_json: bool, no_sync: bool, inlinetask_min_level: int | None
+    roots: Sequence[str], form: str, no_sync: bool, inlinetask_min_level: int | None
 ) -> None:
     """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
     from ..views import syncing
@@ -75,7 +76,7 @@ def status(
     store.freshen()
     tell_fault(store)
     data = syncing.status(store)
-    output.write(output.to_json(data) if as_json else syncing.status_text(data))
+    output.write(output.to_json(data) if form == "json" else syncing.status_text(data))
 
 
 @click.command()

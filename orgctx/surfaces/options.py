@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import click
 from click.core import ParameterSource
@@ -67,7 +67,18 @@ roots_option = option(
 no_sync_option = option(
     "--no-sync", is_flag=True, help="Answer from the store as it is, without looking for changes."
 )
-json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def format_option(*forms: str) -> Callable[..., Any]:
+    """In which form to answer; the first is the usual one. `--json` is short for one of them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        short = click.option("--json", "form", flag_value="json", help="As --format json.")
+        choices = click.Choice([*forms, "json"])
+        whole = option("--format", "form", type=choices, default=forms[0], help="What to print.")
+        return cast("Callable[..., Any]", whole(short(command)))
+
+    return decorate
 
 
 def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,13 +94,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         choice("--ids", IDS, "What skeletons show of IDs."),
         roots_option,
         no_sync_option,
-        option(
-            "--format",
-            "form",
-            type=click.Choice(("org", "json")),
-            default="org",
-            help="What to print.",
-        ),
+        format_option("org"),
         option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
         inlinetasks,
     )

@@ -16,8 +16,9 @@ from ..core.model import Node
 from ..errors import NotFound
 from ..store.address import Names, resolve
 from ..store.roots import name_of
-from ..store.store import File, Folder, Store
+from ..store.store import Fact, File, Folder, Store, fact_of
 from .page import fit
+from .totals import Totals, to_line, totals
 from .view import Limit, choose, whole
 
 LINES = 50
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     kind: "root", "folder", "file" or "headline". address: what lists it, or what to focus on.
     files, headlines: how many it holds at any depth. tokens: of all its text; None where it is not
         known without reading all of it.
+    totals: of keywords, tags and dates in all of it; None if nobody asked for them.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Row(NamedTuple):
     todo: str | None = None
     tags: tuple[str, ...] = ()
     is_commented: bool = False
+    totals: Totals | None = None
 
 
 class Rest(NamedTuple):
@@ -89,6 +92,7 @@ def ls(
     after: str = "",
     options: Sequence[str] = (),
     shape: Callable[[Listing], str] | None = None,
+    is_long: bool = False,
 ) -> Listing:
     """List what is one level below `path`.
 
@@ -96,7 +100,7 @@ def ls(
     lines: the most of one kind, int > 0. kind: "folder" or "file" for these alone.
     after: an address of the page before; goes on behind it.
     options: what a call that goes on repeats. shape: how it is written, by default as its text;
-        that is what the budget holds for.
+        that is what the budget holds for. is_long: whether each row has its totals.
     Returns: Listing; folders and files in path order, headlines in document order. What does not
         fit is counted, with the call that goes on.
     Raises: NotFound, which names what is there instead; Ambiguous, BadArgument, BudgetTooSmall.
@@ -105,18 +109,30 @@ def ls(
     whole("limit", lines, 1)
     choose("kind", kind, KINDS)
     store.freshen()
-    tokens, count = (store.counter(unit, limit.encoding) for unit in ("tokens", limit.unit))
+    tokens = store.counter("tokens", limit.encoding)
+    count = store.page_counter(limit.unit, limit.encoding)
     parts = [p for p in _parts(store, path, lines, after, tokens) if kind in ("all", p.kind)]
     rows = [row for part in parts for row in part.rows]
+    rows = [row._replace(totals=totals(_facts(store, row))) for row in rows] if is_long else rows
     words = shlex.join(options)
 
     def page(shown: int) -> Listing:
         rest = tuple(_rest(path, parts, rows[:shown], after, words))
         text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
+        text = text or f"nothing {f'behind {after}' if after else f'below {path}'}\n"
         return Listing(path, tuple(rows[:shown]), rest, text, count)
 
     write = shape or (lambda listing: listing.text)
     return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))
+
+
+def _facts(store: Store, row: Row) -> Iterable[Fact]:
+    """What is known of each entry of a row, itself among them."""
+    if row.kind == "headline":
+        node = resolve(store, row.address)
+        return map(fact_of, node.tree.nodes[node.index : node.end_index])
+    is_file = row.kind == "file"
+    return store.facts(row.address if is_file else store.folder_named(row.address) or "")
 
 
 def _parts(
@@ -133,7 +149,7 @@ def _parts(
             _Part("folder", list(map(_of_folder, folders)), more),
             _Part("file", list(map(_of_file, files)), others),
         ]
-    return [_headlines(store, _node(store, path), lines, after, tokens)]
+    return [_headlines(store, node_at(store, path), lines, after, tokens)]
 
 
 def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
@@ -141,8 +157,8 @@ def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
     return _Part(kind, rows[place : place + lines], len(rows) - place)
 
 
-def _node(store: Store, path: str) -> Node:
-    """The node that a path means. Raises: NotFound, with what is there instead."""
+def node_at(store: Store, path: str) -> Node:
+    """The node that a path means that is no folder's. Raises: as `resolve`; see `_no_folder`."""
     try:
         return resolve(store, path)
     except NotFound as error:
@@ -226,6 +242,10 @@ def _rest_line(rest: Rest) -> str:
 
 
 def _line(row: Row) -> str:
+    return _own_line(row) + (to_line(row.totals) if row.totals else "")
+
+
+def _own_line(row: Row) -> str:
     headlines = many(row.headlines, "headline")
     title = brief(row.title)
     if row.kind == "file":
@@ -252,7 +272,15 @@ def to_data(listing: Listing) -> dict[str, Any]:
     """The listing as data for JSON."""
     return {
         "path": listing.path,
-        "rows": [row._asdict() for row in listing.rows],
+        "rows": [_row_data(row) for row in listing.rows],
         "rest": [each._asdict() for each in listing.rest],
         "tokens": listing.tokens,
     }
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    data = row._asdict()
+    if row.totals:
+        dates = {key: each._asdict() for key, each in row.totals.dates.items()}
+        data["totals"] = {**row.totals._asdict(), "dates": dates}
+    return data

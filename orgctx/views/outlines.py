@@ -11,7 +11,7 @@ from ..config import load, users_file
 from ..core.model import Problem, Tree
 from ..errors import NotFound
 from ..store.roots import place_of
-from ..store.store import Store
+from ..store.store import CHECK, Store
 
 
 class Outlines:
@@ -52,7 +52,7 @@ def _store(path: str, inlinetask_min_level: int | None) -> Store:
     if place is not None and os.path.isfile(place):
         return Store.of_files([path], inlinetask_min_level, config)
     if place is None or not os.path.isdir(place):
-        raise NotFound(f"{path}: there is no such file or folder", "check the name", path)
+        raise NotFound(f"{path}: there is no such file", CHECK, path)
     store = Store([path], inlinetask_min_level, config)
     if not store.paths:
         raise NotFound(f"{path}: no Org files in this folder", "Org files end in .org", path)

@@ -17,6 +17,7 @@ from ..store.address import POSITION, Names, get_close_matches, line_number, out
 from ..store.roots import nfc
 from ..store.store import Store
 from ..tokens import count
+from .listing import node_at
 from .page import fit
 from .patterns import Pattern, caseless, lines_of, pattern_of
 from .view import Limit, whole
@@ -201,7 +202,7 @@ def search(
     trees = scope.trees(store, start, unreadable)
     found = [each for tree in trees for each in _candidates(tree, scope, query, pattern, start)]
     pages = _Pages(found, page.limit, Names(store), unreadable)
-    shown = pages.fitting(limit, store.counter(limit.unit, limit.encoding), shape or to_text)
+    shown = pages.fitting(limit, store.page_counter(limit.unit, limit.encoding), shape or to_text)
     if found or page.after:
         return shown
     return replace(shown, near=_near(query, scope.trees(store, start, [])))
@@ -253,7 +254,7 @@ def _scope(store: Store, path: str) -> _Scope:
     folder = None if store.file(path) else store.folder_named(path)
     if folder is not None:
         return _Scope([each for each in paths if not folder or each.startswith(f"{folder}/")])
-    node = resolve(store, path)
+    node = node_at(store, path)
     return _Scope([node.path], node)
 
 
