@@ -26,14 +26,14 @@ WORDS = [
 CJK = "会議資料計画東京予算報告"
 
 
-def make(folder: Path, files: int, headlines: int = 5, seed: int = 1) -> None:
-    """Write a memex: folders of 100 files, 1 to 2 * `headlines` headlines a file, IDs, links, CJK.
+def make(folder: Path, files: int, headlines: int = 5, seed: int = 1, in_folder: int = 100) -> None:
+    """Write a memex: 1 to 2 * `headlines` headlines a file, with IDs, links and CJK.
 
-    The same arguments make the same bytes.
+    in_folder: how many files a folder has. The same arguments make the same bytes.
     """
     draw = random.Random(seed)
     for number in range(files):
-        place = folder / f"area-{number // 100:03}" / f"note-{number:06}.org"
+        place = folder / f"area-{number // in_folder:03}" / f"note-{number:06}.org"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(note(draw, number, files, headlines), encoding="utf-8")
 

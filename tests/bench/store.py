@@ -22,13 +22,18 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
+from unittest.mock import patch
 
 import memex
 
 from orgctx.config import Config
+from orgctx.core.model import Tree
+from orgctx.store import sync as syncing
+from orgctx.store import writer
 from orgctx.store.counts import Settings
 from orgctx.store.database import connect, remove
 from orgctx.store.indexed import IndexedStore
+from orgctx.store.summaries import Facts
 from orgctx.store.sync import sync
 from orgctx.surfaces.api import Memex
 from orgctx.tokens import counter, get_encoding
@@ -64,6 +69,8 @@ def main(arguments: list[str]) -> None:
         later_syncs(place / str(LARGE), place / "later")
         looking_up(place)
         whole_process(place / str(LARGE), place / "whole")
+        listing(place / str(LARGE), place / "whole")
+        summaries(place)
         memory(place / str(HUGE), place / "memory")
 
 
@@ -163,6 +170,40 @@ def whole_process(folder: Path, cache: Path) -> None:
         times[1].append(seconds(lambda: run(bare, cache)))
     ours, theirs = map(statistics.median, times)
     report("orgctx focus ID, a process, of importing click and sqlite3", ours / theirs, 2.5)
+
+
+def listing(folder: Path, cache: Path) -> None:
+    """Of the listing alone: looking for changes in all files is a row of its own."""
+    listed = orgctx("ls", folder.name, "--root", folder, "--no-sync")
+    focus = orgctx("focus", memex.id_of(5000, 0), "--root", folder)
+    times: tuple[list[float], list[float]] = ([], [])
+    run(listed, cache)
+    for _ in range(11):
+        times[0].append(seconds(lambda: run(listed, cache)))
+        times[1].append(seconds(lambda: run(focus, cache)))
+    ours, theirs = map(statistics.median, times)
+    report(f"orgctx ls --no-sync, {LARGE} files, of orgctx focus ID", ours / theirs, 1.5)
+
+
+def summaries(place: Path) -> None:
+    """What it takes to boil notes down and to sum them up, of a sync that does neither."""
+    folder = place / "folders"
+    memex.make(folder, LARGE, in_folder=10)
+    database, with_them, without = place / "summaries.sqlite", [], []
+    for _ in range(3):
+        with_them.append(seconds(lambda: sync_anew(folder, database)))
+        with patch.object(writer, "facts_of", no_facts), patch.object(syncing, "fold", no_fold):
+            without.append(seconds(lambda: sync_anew(folder, database)))
+    share = min(with_them) / min(without) - 1
+    report("summaries of 1000 folders, of the first sync without them", share, 0.25)
+
+
+def no_facts(_tree: Tree) -> Facts:
+    return Facts(1, {}, {}, [])
+
+
+def no_fold(*_arguments: object) -> list[bytes]:
+    return []
 
 
 def memory(folder: Path, cache: Path) -> None:
