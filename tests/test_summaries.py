@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from orgctx.core.outline import outline
@@ -36,7 +36,7 @@ def test_a_summary_says_what_the_folders_beside_it_do_not():
         ("Садовые заметки", ["садовые", "заметки"]),
         ("حديقة الورود", ["حديقة", "الورود"]),
         ("花园", ["花园"]),
-        ("花园植物笔记", ["花园", "园植", "植物", "物笔", "笔记"]),
+        ("花园植物笔记", ["花园…", "园植…", "植物…", "物笔…", "笔记…"]),
         ("Übergrößen ﬁne-tuning of it", ["übergrössen", "fine", "tuning"]),
         ("", []),
     ],
@@ -50,6 +50,30 @@ def test_a_summary_in_any_script(words):
     here = facts(*(f"#+title: {word}\n* {word} 1\n* {word} 2\n" for word in words))
     beside = facts("#+title: else\n* other\n")
     assert all(word in summary(here, beside) for word in words)
+
+
+def test_words_of_scripts_without_spaces_are_taken_whole_from_titles():
+    titles = ("机器学习面试题", "机器学习笔记", "统计学习方法", "深度学习框架比较", "会议记录")
+    here = facts(*(f"#+title: {title}\n" for title in titles))
+    text = summary(here, facts("#+title: 家庭旅行计划\n"))
+    named = text.partition(" — ")[2].split(", ")
+    assert {*named} & {"面试题", "机器", "笔记", "统计", "方法", "会议记录"}
+    assert all(any(word in title for title in titles) for word in named)
+    assert not {"习面", "习笔", "器学", "计学", "习方"} & {*named}
+
+
+HAN = st.text("学习机器方法会议记录图", min_size=1, max_size=12)
+
+
+@given(st.lists(HAN, min_size=1, max_size=8), st.lists(HAN, max_size=4))
+def test_no_word_is_named_that_nobody_wrote(titles, others):
+    here = facts(*(f"#+title: {title}\n" for title in titles))
+    text = summary(here, facts(*(f"#+title: {title}\n" for title in others)))
+    words = text.partition(" — ")[2].split(", ")
+    assert "…" not in text
+    for word in filter(None, words):
+        assert any(word in title for title in titles)
+        event("several words" if len(words) > 1 else "one word")
 
 
 @given(st.lists(st.text(max_size=200), max_size=6), st.lists(st.text(max_size=200), max_size=4))

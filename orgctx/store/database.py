@@ -10,7 +10,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 5
+VERSION = 6
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000

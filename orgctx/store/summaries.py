@@ -37,6 +37,10 @@ _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 _TARGET = re.compile(r"\w+://\S+|\[\[[^\]]*\]")
 SHORT_RUN = 4
 SHORT_WORD = 4
+PART = "…"
+"""What marks a pair of characters of a longer run: it need be no word, see `_grown`."""
+ALIKE = 0.75
+"""Pairs side by side are of one word if the weight of neither is less of the other's."""
 
 
 _Weights = defaultdict[str, float]
@@ -83,14 +87,17 @@ def terms(text: str) -> Iterable[str]:
     """The words of a text, folded; of scripts without spaces, short runs or pairs of characters."""
     if text.isascii():
         return _ASCII_WORD.findall(text.casefold())
-    words = map(str.casefold, _WORD.findall(normalize("NFKC", text)))
-    return chain.from_iterable(map(_terms_of, words))
+    return chain.from_iterable(map(_terms_of, _WORD.findall(_folded(text))))
+
+
+def _folded(text: str) -> str:
+    return normalize("NFKC", text).casefold()
 
 
 def _terms_of(word: str) -> Iterable[str]:
     if not _IS_SPACELESS.match(word):
         return (word,) if len(word) >= SHORT_WORD or not word.isascii() else ()
-    return (word,) if len(word) <= SHORT_RUN else map("".join, pairwise(word))
+    return (word,) if len(word) <= SHORT_RUN else (a + b + PART for a, b in pairwise(word))
 
 
 def total(parts: Iterable[Facts]) -> Facts:
@@ -133,11 +140,11 @@ def summary(here: Facts, beside: Facts) -> str:
     scores = telling(here.words, here.files, beside.words, beside.files)
     tags = telling(here.tags, here.files, beside.tags, beside.files)
     titles = _titles(here.titles, scores)
-    shown = chain.from_iterable(terms(title) for title in titles)
-    words = _best(scores, WORDS, set(shown) | {tag.casefold() for tag in tags})
+    shown = {*chain.from_iterable(map(terms, titles)), *map(str.casefold, tags)}
+    words = _words(_best(scores, len(scores), shown), here)
     parts = [
         "; ".join(titles),
-        ", ".join(words),
+        ", ".join(words[:WORDS]),
         " ".join(f":{tag}:" for tag in _best(tags, TAGS, set())),
     ]
     return " — ".join(filter(None, parts))
@@ -162,6 +169,36 @@ def telling(
 def _best(scores: Mapping[str, float], count: int, but: set[str]) -> list[str]:
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     return [term for term, _ in ranked if term not in but][:count]
+
+
+def _words(ranked: Iterable[str], here: Facts) -> list[str]:
+    """Terms as words, each once: a pair of characters as the word of a title it is a part of."""
+    titles = [_folded(title) for title in here.titles]
+    words: list[str] = []
+    for term in ranked:
+        word = _grown(term.removesuffix(PART), titles, here.words) if PART in term else term
+        if word and not any(word in each for each in words):
+            words.append(word)
+    return words
+
+
+def _grown(pair: str, titles: Iterable[str], weights: Mapping[str, float]) -> str:
+    """A pair with what stands beside it in a title and is as frequent; "" if it is no word's."""
+    title = next((title for title in titles if pair in title), "")
+    pairs = [weights.get(a + b + PART, 0.0) for a, b in pairwise(title)]
+
+    def is_inside(at: int) -> bool:
+        """Whether the pair at `at` is within a word like this, not between it and a heavier one."""
+        beside = pairs[max(at - 1, 0) : at + 2]
+        return bool(beside) and weight * ALIKE <= pairs[at] and max(beside) * ALIKE <= weight
+
+    start = end = title.find(pair)
+    weight = weights[pair + PART]
+    while start > 0 and is_inside(start - 1):
+        start -= 1
+    while end + 1 < len(pairs) and is_inside(end + 1):
+        end += 1
+    return title[start : end + 2] if title and is_inside(title.find(pair)) else ""
 
 
 def _titles(titles: Sequence[str], scores: Mapping[str, float]) -> list[str]:
