@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import BadConfig
+from .ranks import Collection, collections_fault, profiles_fault, read_collections
 from .tokens import ENCODINGS
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Config(NamedTuple):
     active: what an overview shows first.
     summaries: who writes what folders are about. Which key is sent, only the user's file says: to a
         server that a root's own file names, none is.
+    collections: of this file alone; paths are relative to the root, in the user's file to the
+        memex. profiles: name -> collection's name -> tier.
     """
 
     roots: Mapping[str, str] = MappingProxyType({})
@@ -82,6 +85,8 @@ class Config(NamedTuple):
     encoding: str | None = None
     active: Active | None = None
     summaries: Summaries | None = None
+    collections: tuple[Collection, ...] = ()
+    profiles: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 
     def over(self, other: Config) -> Config:
         """This configuration where it says something, else the other; patterns and tags add up."""
@@ -93,6 +98,8 @@ class Config(NamedTuple):
             encoding=self.encoding or other.encoding,
             active=self.active or other.active,
             summaries=self.summaries or other.summaries,
+            collections=self.collections,
+            profiles={**other.profiles, **self.profiles},
         )
 
 
@@ -124,7 +131,7 @@ def load(file: Path, is_users: bool = False) -> Config:
             hint = f"say it in {users_file()}"
             raise _bad(file, text, "api_key_env", "in your own file only", hint)
         data["summaries"] = {**table, **({"api_key_env": ""} if "base_url" in table else {})}
-    return Config(**{key: _value(key, value) for key, value in data.items()})
+    return Config(**{key: _value(key, value, str(file)) for key, value in data.items()})
 
 
 def _parsed(file: Path, text: str) -> dict[str, Any]:
@@ -150,7 +157,9 @@ def _bad(file: Path, text: str, key: str, fault: str, hint: str) -> BadConfig:
     return BadConfig(f"{file}:{line}: {key}: {fault}", hint, f"{file}:{line}")
 
 
-def _value(key: str, value: Any) -> Any:
+def _value(key: str, value: Any, file: str) -> Any:
+    if key == "collections":
+        return read_collections(value, file)
     if key == "ignore":
         return tuple(value)
     if key == "active":
@@ -220,6 +229,8 @@ _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
     "active": lambda v: "" if _is_rule(v) else "give lists of tags, properties or keywords",
     "summaries": _summaries_fault,
+    "collections": collections_fault,
+    "profiles": profiles_fault,
     "encoding": lambda v: "" if v in ENCODINGS else f"give one of {', '.join(ENCODINGS)}",
 }
 

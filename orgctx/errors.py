@@ -54,6 +54,12 @@ class BudgetTooSmall(OrgctxError):
         self.needed = needed
 
 
+class OutOfRange(OrgctxError):
+    """A number beyond the last there is, such as that of a rank."""
+
+    exit_status = 3
+
+
 class Stale(OrgctxError):
     """A text is no longer there as it was when it was read."""
 

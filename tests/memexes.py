@@ -7,6 +7,7 @@ from views import MARK, SIZES
 from orgctx.core.frame import folder_of
 from orgctx.core.model import Detail, Shown, Tree, View
 from orgctx.core.outline import outline
+from orgctx.errors import NotFound
 from orgctx.store.files import decode
 from orgctx.store.store import File, Store
 
@@ -22,6 +23,8 @@ class Trees(Store):
         self._lone = dict.fromkeys(self._trees)
 
     def tree(self, path: str) -> Tree:
+        if path not in self.paths:
+            raise NotFound(f"{path}: not in this store")
         return self._trees[path]
 
     def is_edited(self, path: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 import orgctx
 
 PACKAGE = Path(orgctx.__file__).parent
-LAYERS = ("errors", "core", "tokens", "config", "store", "cites", "views", "surfaces")
+LAYERS = ("errors", "core", "tokens", "ranks", "config", "store", "cites", "views", "surfaces")
 CORE = (
     "ast",
     "elements",

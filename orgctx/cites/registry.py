@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from ..core.model import Tree
 from ..errors import BadArgument, NotFound, Unreadable
 from ..store import files
+from ..store.replacing import replace
 from ..store.roots import place_of
 from ..store.store import Store
 from .origin import Origin
@@ -143,23 +143,19 @@ class Cites:
         place = _real(file)
         if data == self._saved.get(place):
             return True
-        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-        try:
-            with open(handle, "wb") as new:
-                new.write(data)
-                new.flush()
-                os.fsync(new.fileno())
-            if (place.read_bytes() if place.exists() else None) != self._saved.get(place):
-                return False
-            os.replace(name, place)
-        finally:
-            Path(name).unlink(missing_ok=True)
-        self._saved[place] = data
-        return True
+        known = self._saved.get(place)
+        is_written = replace(place, data, is_due=lambda: _bytes_of(place) == known)
+        if is_written:
+            self._saved[place] = data
+        return is_written
 
     def _data(self) -> dict[str, Any]:
         sources = [{**each._asdict(), "home": each.home._asdict()} for each in self.sources]
         return {"sources": sources, "shown": [each._asdict() for each in self._stretches]}
+
+
+def _bytes_of(place: Path) -> bytes | None:
+    return place.read_bytes() if place.exists() else None
 
 
 def _real(file: str | Path) -> Path:

@@ -259,7 +259,8 @@ class IndexedStore(Store):
             return super().paths
         rows = self._query("SELECT root, path FROM file WHERE NOT is_private AND {roots}")
         places = ((root, root.folder / path) for root, path in rows)
-        return dict(sorted((root.address(place), place) for root, place in places))
+        named = sorted((root.address(place), place) for root, place in places)
+        return {path: place for path, place in named if self.holds_all(path)}
 
     @looked_up
     def file(self, name: str) -> str | None:
@@ -289,6 +290,8 @@ class IndexedStore(Store):
     @looked_up
     def has(self, path: str) -> bool:
         """Whether this is the address of a note, as of the last sync."""
+        if not self.holds_all(path):
+            return False
         for root in self.roots:
             inside = root.inside(path)
             if inside is not None and self._query(
@@ -339,7 +342,8 @@ class IndexedStore(Store):
         """See Store.files; as of the last sync."""
         names = {self._id_of(root): root for root in self.roots}
         rows = self._run(f"SELECT root, {_FILE} FROM file WHERE {_SHOWN} AND {{roots}}")
-        return sorted(self._file(names[root], row) for root, *row in rows)
+        found = sorted(self._file(names[root], row) for root, *row in rows)
+        return [file for file in found if self.holds_all(file.path)]
 
     def _file(self, root: Root, row: Sequence[Any]) -> File:
         path = root.address(root.folder / os.fsdecode(row[0]))
@@ -353,6 +357,8 @@ class IndexedStore(Store):
     @looked_up
     def folder(self, path: str) -> Folder | None:
         """See Store.folder; as of the last sync."""
+        if not self.holds_all(path):
+            return super().folder(path)
         if not (place := self._place(path)):
             return None
         query = "SELECT path, files, headlines, summary FROM folder WHERE path = ? AND {roots}"
@@ -364,6 +370,9 @@ class IndexedStore(Store):
     @looked_up
     def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
         """See Store.folders_in; as of the last sync."""
+        if not self.holds_all(path):
+            found, more = super().folders_in(path, most, after)
+            return [(self.holds_all(f.path) and self.folder(f.path)) or f for f in found], more
         rows, count, root = self._page("folder", "parent", _FOLDER, path, most, after)
         return [
             Folder(root.address(root.folder / os.fsdecode(row[0])), *row[1:]) for row in rows
@@ -372,12 +381,16 @@ class IndexedStore(Store):
     @looked_up
     def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
         """See Store.files_in; as of the last sync."""
+        if not self.holds_all(path):
+            return super().files_in(path, most, after)
         rows, count, root = self._page("file", "folder", _FILE, path, most, after, f"{_SHOWN} AND")
         return [self._file(root, row) for row in rows], count
 
     @looked_up
     def facts(self, path: str) -> Iterable[Fact]:
         """See Store.facts; as of the last sync."""
+        if not self.holds_all(path):
+            return super().facts(path)
         root, inside = self._place(path) or (self.roots[0], b"")
         below = inside + b"/" if inside else b""
         rows = self._run(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ..config import NAME as CONFIG_NAME
 from ..config import Active, Config, ignorer, load
@@ -75,6 +76,8 @@ class Store:
     """
 
     fault: str = ""
+    scope: tuple[str, ...] | None = None
+    """The folders and files to which answers are confined; None: all notes."""
 
     def __init__(
         self,
@@ -99,6 +102,21 @@ class Store:
     def _config_of(self, root: Root) -> Config:
         own = load(root.folder / CONFIG_NAME).over(self.config)
         return own._replace(private_tags=own.private_tags | private_above(root.folder))
+
+    def within(self, scope: Sequence[str]) -> Self:
+        """The same store, confined to some folders and files: no others are there.
+
+        scope: their paths, as addresses call them.
+        """
+        confined = copy(self)
+        confined.scope = tuple(path.rstrip("/") for path in scope)
+        return confined
+
+    def holds_all(self, path: str) -> bool:
+        """Whether the scope has all that is in a file or folder."""
+        if self.scope is None:
+            return True
+        return any(path == each or path.startswith(f"{each}/") for each in self.scope)
 
     @classmethod
     def of_files(
@@ -126,7 +144,8 @@ class Store:
     @property
     def paths(self) -> dict[str, Path]:
         """Each note's address and place, in path order; the roots are walked anew."""
-        return self._lone or dict(self._walk([]))
+        every = self._lone or dict(self._walk([]))
+        return {path: place for path, place in every.items() if self.holds_all(path)}
 
     def _walk(self, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
         for root in self.roots:
@@ -145,6 +164,8 @@ class Store:
         path: a key of `paths`.
         Raises: NotFound, Unreadable.
         """
+        if not self.holds_all(path):
+            raise NotFound(f"{path}: there is no such file", CHECK, path)
         place = self.place(path)
         data = files.read(place, path, is_link_allowed=bool(self._lone))
         known = self._known.get(path)
@@ -202,6 +223,8 @@ class Store:
         """
         skipped: list[Problem] = []
         for path in self._lone or dict(self._walk(skipped)):
+            if not self.holds_all(path):
+                continue
             try:
                 yield self.tree(path)
             except OrgctxError as error:

@@ -98,8 +98,8 @@ class Memex:
     ledger: the calls so far, and what their answers cost; refusals apart.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, workspace: str | PathLike[str] | None = None) -> None:
+        self._store, self._workspace = store, workspace
         self.ledger = Calls()
 
     @noted
@@ -215,6 +215,20 @@ class Memex:
         """
         return Node(self._store, resolve(self._store, address))
 
+    def within(self, *, rank: int | None = None, collection: str | Iterable[str] = ()) -> Memex:
+        """The same memex, confined to some collections; other notes are not there.
+
+        rank: the number of a rank, from 0. collection: the names of one or several instead.
+        Returns: Memex, with the same ledger.
+        Raises: NotFound, OutOfRange, BadArgument.
+        """
+        from ..views.collecting import confined
+
+        names = [collection] if isinstance(collection, str) else list(collection)
+        found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
+        found.ledger = self.ledger
+        return found
+
     def sync(self) -> bool:
         """Look for changes in the notes now. Returns: whether there were any."""
         return self._store.freshen()
@@ -224,13 +238,18 @@ class Memex:
         return self._store.problems()
 
 
-def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = None) -> Memex:
+def open_memex(
+    *roots: str | PathLike[str],
+    inlinetask_min_level: int | None = None,
+    workspace: str | PathLike[str] | None = None,
+) -> Memex:
     """Open notes for reading.
 
     roots: folders of Org files, or one Org file. `~` is the home folder. None: those that
         orgctx.toml in the user's configuration folder names.
     inlinetask_min_level: headlines this deep or deeper are text, as with org-inlinetask; None
         reads them as headlines.
+    workspace: a folder whose `collections.json` ranks the collections; None: orgctx.toml does.
     Returns: Memex. What is found is remembered in the user's cache folder; where that cannot be
         written, each question reads the notes.
     Raises: NotFound if a root is not there; BadConfig; BadArgument if there is no root.
@@ -238,5 +257,5 @@ def open_memex(*roots: str | PathLike[str], inlinetask_min_level: int | None = N
     names = [fspath(root) for root in roots]
     if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
         config = load(users_file(), is_users=True)
-        return Memex(Store.of_files(names, inlinetask_min_level, config))
-    return Memex(open_store(names, inlinetask_min_level))
+        return Memex(Store.of_files(names, inlinetask_min_level, config), workspace)
+    return Memex(open_store(names, inlinetask_min_level), workspace)

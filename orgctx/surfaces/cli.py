@@ -25,6 +25,8 @@ COMMANDS = {
     "outline": "keeping",
     "sync": "keeping",
     "status": "keeping",
+    "collections": "collecting",
+    "init": "collecting",
     "watch": "keeping",
     "emacs": "keeping",
 }

@@ -18,6 +18,7 @@ from .options import (
     no_sync_option,
     option,
     roots_option,
+    scope_options,
     store_for,
     tell_fault,
 )
@@ -38,6 +39,7 @@ from .options import (
 @option("--long", is_flag=True, help="Totals of keywords, tags and dates below each line.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
 @roots_option
+@scope_options
 @no_sync_option
 @format_option("text")
 @inlinetasks

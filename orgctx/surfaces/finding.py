@@ -29,6 +29,7 @@ from .options import (
     no_sync_option,
     option,
     roots_option,
+    scope_options,
     store_for,
     tell_fault,
 )
@@ -47,6 +48,7 @@ from .options import (
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit in tokens.  [default: 4000]")
 @format_option("text")
 @roots_option
+@scope_options
 @no_sync_option
 @inlinetasks
 def grep(pattern: str, path: str, form: str, **options: Any) -> None:
@@ -117,6 +119,7 @@ PROBLEMS = 20
 @option("--cites", metavar="FILE", help="Where the numbers of what is read are kept, for `cite`.")
 @format_option("text")
 @roots_option
+@scope_options
 @no_sync_option
 @inlinetasks
 def read(address: str, form: str, **options: Any) -> None:

@@ -81,6 +81,15 @@ def format_option(*forms: str) -> Callable[..., Any]:
     return decorate
 
 
+def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What confines an answer to some collections."""
+    rank = option("--rank", type=Whole(0), metavar="R", help="Look only in rank R of collections.")
+    named = option(
+        "--collection", multiple=True, metavar="NAME", help="Look only in it; repeatable."
+    )
+    return cast("Callable[..., Any]", rank(named(command)))
+
+
 def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What all commands take whose answer is a view."""
     options = (
@@ -94,6 +103,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         choice("--ids", IDS, "What skeletons show of IDs."),
         roots_option,
         no_sync_option,
+        scope_options,
         format_option("org"),
         option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
         inlinetasks,
@@ -104,11 +114,20 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
-    """Where to look, and the addresses there.
+    """Where to look, and the addresses there; confined to what --rank or --collection name.
 
     The roots that were named; else the addresses' own files, which are all of the default roots'
     notes or stand alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
     """
+    store, found = _whole_store_for(addresses, options)
+    if options["rank"] is None and not options["collection"]:
+        return store, found
+    from ..views.collecting import confined  # only who asks for it pays
+
+    return confined(store, os.curdir, options["rank"], options["collection"]), found
+
+
+def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
     level, no_sync = options["inlinetask_min_level"], options["no_sync"]
     if options["roots"] or not addresses:
         return open_roots(options["roots"], level, no_sync), list(addresses)
