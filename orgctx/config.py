@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -121,6 +122,8 @@ def load(file: Path, is_users: bool = False) -> Config:
     data = _parsed(file, text)
     known = set(Config._fields) - (set() if is_users else {"roots"})
     for key, value in data.items():
+        if key == "roots" and not is_users:
+            raise _bad(file, text, key, "in your own file only", f"say it in {users_file()}")
         if key not in known:
             hint = f"the keys are {', '.join(sorted(known))}"
             raise _bad(file, text, key, "there is no such key", hint)
@@ -152,8 +155,11 @@ def users_file() -> Path:
 
 def _bad(file: Path, text: str, key: str, fault: str, hint: str) -> BadConfig:
     pattern = re.compile(rf"[ \t]*(?:\[+)?[ \t]*[\"']?{re.escape(key)}\b")
-    lines = enumerate(text.split("\n"), 1)
-    line = next((number for number, line in lines if pattern.match(line)), 1)
+    lines = text.split("\n")
+    line = next((number for number, line in enumerate(lines, 1) if pattern.match(line)), 1)
+    within = takewhile(lambda row: not row[1].lstrip().startswith("["), enumerate(lines[line:], 1))
+    below = fault.partition(":")[0]  # the key of a table that is at fault, if it is named
+    line += next((n for n, each in within if each.partition("=")[0].strip("\"' \t") == below), 0)
     return BadConfig(f"{file}:{line}: {key}: {fault}", hint, f"{file}:{line}")
 
 
@@ -166,7 +172,7 @@ def _value(key: str, value: Any, file: str) -> Any:
         return Active(**{"keywords": (), **{name: tuple(each) for name, each in value.items()}})
     if key == "summaries":
         return Summaries(**value)
-    return frozenset(value) if key == "private_tags" else value
+    return frozenset(tag.strip(":") for tag in value) if key == "private_tags" else value
 
 
 def _is_strings(values: Any) -> bool:
@@ -177,14 +183,24 @@ def _is_budget(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
+def _are_tags(values: Any) -> bool:
+    return _is_strings(values) and all(map(re.compile(r":?[\w@#%]+:?").fullmatch, values))
+
+
 def _is_table(value: Any) -> bool:
     is_table = isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
     return is_table and all(re.fullmatch(r"[^/:]+", name) for name in value)
 
 
-def _is_rule(value: Any) -> bool:
-    names = set(Active._fields)
-    return isinstance(value, dict) and names >= set(value) and all(map(_is_strings, value.values()))
+def _rule_fault(table: Any) -> str:
+    if not isinstance(table, dict):
+        return "give a table of tags, properties or keywords"
+    for name, values in table.items():
+        if name not in Active._fields:
+            return f"{name}: there is no such key; the keys are {', '.join(Active._fields)}"
+        if not _is_strings(values) or any(each.startswith("=") for each in values):
+            return f"{name}: give a list of texts"
+    return ""
 
 
 def _is_text(value: Any) -> bool:
@@ -225,9 +241,9 @@ def _summaries_fault(table: Any) -> str:
 _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "roots": lambda v: "" if _is_table(v) else "give a table of name = folder, no / or : in a name",
     "ignore": lambda v: "" if _is_strings(v) else "give a list of patterns",
-    "private_tags": lambda v: "" if _is_strings(v) else "give a list of tags",
+    "private_tags": lambda v: "" if _are_tags(v) else "give a list of tags, letters, digits, _@#%",
     "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
-    "active": lambda v: "" if _is_rule(v) else "give lists of tags, properties or keywords",
+    "active": _rule_fault,
     "summaries": _summaries_fault,
     "collections": collections_fault,
     "profiles": profiles_fault,

@@ -11,7 +11,15 @@ import strategies
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from orgctx import Ambiguous, Memex, NotFound, OrgctxError, OutsideRoot, open_memex
+from orgctx import (
+    Ambiguous,
+    BadArgument,
+    Memex,
+    NotFound,
+    OrgctxError,
+    OutsideRoot,
+    open_memex,
+)
 from orgctx.core.model import Node
 from orgctx.store.address import Names, resolve
 from orgctx.store.store import Store
@@ -371,7 +379,20 @@ def test_an_unknown_address_is_refused_with_near_matches(
     assert any(each.startswith(near) for each in re.split(" or |[?]", hint))
 
 
-@pytest.mark.parametrize("address", ["", "id:", "#", "::", "*", "zzzzzz", "projects.org::", "\0"])
+@pytest.mark.parametrize("address", ["", "  "])
+def test_no_address_is_refused(memex: Memex, address: str) -> None:
+    assert refused(memex, address, BadArgument).split("; ", 1)[1]
+
+
+def test_a_folder_is_told_from_what_is_not_there(tmp_path: Path) -> None:
+    memex = open_memex(write(tmp_path, {"p/a.org": "* A\n"}))
+    for address in ("p", "p/", "./p"):
+        assert refused(memex, address, NotFound).endswith(
+            f"{address}: a folder; name a file in it: orgctx ls {address}"
+        )
+
+
+@pytest.mark.parametrize("address", ["id:", "#", "::", "*", "zzzzzz", "projects.org::", "\0"])
 def test_an_address_that_is_nothing_like_one_is_refused_with_a_way_on(
     memex: Memex, address: str
 ) -> None:
@@ -396,7 +417,7 @@ def test_near_matches_are_addresses_that_work(tmp_path: Path) -> None:
 def test_what_is_near_to_nothing_is_told_how_to_look(memex: Memex, address: str) -> None:
     complaint = refused(memex, address, NotFound)
     assert "did you mean" not in complaint
-    assert "orgctx outline" in complaint
+    assert "orgctx ls" in complaint
 
 
 AMBIGUOUS = {

@@ -408,7 +408,7 @@ ONE = '[[collections]]\nname = "A"\npaths = ["a"]\n'
             1,
             "A: tier: give a whole number",
         ),
-        ('[[collections]]\nname = "A"\npaths = ["a"]\nodd = 1', 1, "odd: there is no such key"),
+        ('[[collections]]\nname = "A"\npaths = ["a"]\nodd = 1', 4, "odd: there is no such key"),
         (f"{ONE}{ONE}", 1, "A: two collections of this id"),
         ('profiles = "x"', 1, "write [profiles.NAME]"),
         ('[profiles.a]\nB = "x"', 1, "a: give lines of COLLECTION = TIER"),

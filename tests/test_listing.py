@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memexes import store_of
 
 from orgctx.core.outline import outline
-from orgctx.errors import BudgetTooSmall, NotFound, OrgctxError
+from orgctx.errors import BadArgument, BudgetTooSmall, NotFound, OrgctxError
 from orgctx.store.database import connect
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import open_store
@@ -97,7 +97,11 @@ def test_roots_are_listed_in_their_order_even_when_empty(root: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("other", "other: no such root", "the roots are: notes"),
+        (
+            "other",
+            "other: no such root or folder",
+            "the roots are: notes; the folders in notes/ are: p/, z/",
+        ),
         ("p/r", "p/r: no such folder", "the folders in p/ are: p/q/"),
         ("p/q/r/s/", "p/q/r/s/: no such folder", "p/q/ has no folder"),
         ("p/x.org", "p/x.org: there is no such file", ""),
@@ -111,6 +115,47 @@ def test_a_refusal_says_what_there_is(root: Path, path: str, message: str, hint:
             ls(store, path, Limit())
         assert raised.value.message == message
         assert hint in raised.value.hint
+
+
+def test_an_unknown_root_lists_the_roots(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for store in stores(root, tmp_path / "empty"):
+        with pytest.raises(NotFound, match=r"^other: no such root$") as raised:
+            ls(store, "other", Limit())
+        assert raised.value.hint == "the roots are: notes, empty"
+
+
+@pytest.mark.parametrize(
+    ("path", "after"),
+    [("", "nowhere"), ("notes", "c.org"), ("notes", "p/c.org"), ("p", "c.org"), ("p", "p/q/d.org")],
+)
+def test_a_page_begins_behind_what_is_on_a_page(root: Path, path: str, after: str) -> None:
+    for store in stores(root):
+        if after == "c.org" and path == "notes":  # it may have been there
+            assert [row.kind for row in ls(store, path, Limit(), after=after).rows] == [
+                "folder"
+            ] * 2
+            continue
+        with pytest.raises(BadArgument, match=f"^after: {after}: not in "):
+            ls(store, path, Limit(), after=after)
+
+
+def test_a_folder_that_is_called_as_its_root_does_not_hide_it(tmp_path: Path) -> None:
+    (tmp_path / "p/p").mkdir(parents=True)
+    (tmp_path / "p/p/a.org").write_text("* A\n")
+    (tmp_path / "p/b.org").write_text("* B\n")
+    for store in stores(tmp_path / "p"):
+        [row] = ls(store, "", Limit()).rows
+        assert [each.address for each in ls(store, row.address, Limit()).rows] == ["p/", "b.org"]
+        assert [each.address for each in ls(store, "p", Limit()).rows] == ["p/a.org"]
+
+
+def test_a_call_that_goes_on_is_no_option(tmp_path: Path) -> None:
+    (tmp_path / "-a.org").write_text("* A\n* B\n")
+    for store in stores(tmp_path):
+        [rest] = ls(store, "-a.org", Limit(), lines=1).rest
+        assert rest.call.startswith("orgctx ls ./-a.org --after ")
+        assert ls(store, "./-a.org", Limit()).rows == ls(store, "-a.org", Limit()).rows
 
 
 def test_pages_cover_all_of_it_once(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_what_is_active_is_a_rule_of_the_user(notes: Path, rule: str, active: li
 @pytest.mark.parametrize("rule", ['active = "x"', '[active]\ntag = ["x"]', "[active]\ntags = [1]"])
 def test_a_wrong_rule_is_an_error_with_its_line(notes: Path, rule: str) -> None:
     (notes / "orgctx.toml").write_text(f"# rules\n{rule}\n", encoding="utf-8")
-    with pytest.raises(BadConfig, match=r"orgctx\.toml:2: active: "):
+    with pytest.raises(BadConfig, match=r"orgctx\.toml:[23]: active: "):
         open_memex(notes)
 
 
@@ -249,7 +249,7 @@ def test_an_overview_of_several_roots_names_each(notes: Path, tmp_path: Path) ->
 def test_an_overview_needs_a_root(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert run(["overview"]) == 2
     assert capfdbinary.readouterr().err == (
-        b"orgctx: no root; give a folder, or name some in orgctx.toml\n"
+        b"orgctx: no root; name one: --root DIR, ORGCTX_ROOT, or orgctx.toml\n"
     )
     assert run(["overview", "--budget", "0"]) == 2
 

@@ -376,7 +376,11 @@ def test_other_settings_make_it_read_again(tmp_path: Path) -> None:
         ('# c\nencoding = "gpt2"\n', 2, "o200k_base"),
         ("ignore = 3\n", 1, "list of patterns"),
         ("private_tags = [1]\n", 1, "list of tags"),
-        ('[roots]\na = "/x"\n', 1, "no such key"),
+        ('[roots]\na = "/x"\n', 1, "in your own file only"),
+        ('private_tags = ["has space"]\n', 1, "list of tags"),
+        ('\n[active]\n# c\nkeyword = ["A"]\n', 4, "keyword: there is no such key"),
+        ('[active]\ntags = []\nproperties = ["=x"]\n', 3, "properties: give a list"),
+        ('[summaries]\nmodel = "m"\ntimeout = "x"\n', 3, "timeout: give seconds"),
         ("budget = \n", 1, "line 1"),
     ],
 )
@@ -428,7 +432,10 @@ def test_sync_and_status_on_the_command_line(
     (root / "latin.org").write_bytes(b"* caf\xe9\n")
     assert run(["sync", str(root), "--json"]) == 0
     done = json.loads(capfdbinary.readouterr().out)
-    assert (done["read"], [each["path"] for each in done["problems"]]) == (6, ["latin.org"])
+    assert (done["read"], [each["path"] for each in done["problems"]]) == (
+        6,
+        ["latin.org", "bad.org"],
+    )
     assert run(["status", str(root), "--json"]) == 0
     known = json.loads(capfdbinary.readouterr().out)
     assert known["roots"][0]["files"] == 6

@@ -507,7 +507,7 @@ def test_a_dry_run_asks_nobody_and_counts_what_would_be_sent(
     assert model.bodies == []
     assert (told["calls"], told["written"], told["is_exact"]) == (1, 0, True)
     assert run(["sync", str(root), "--summaries-dry-run"]) == 0
-    line = f"summaries to be written: 1 calls, {told['input_tokens']} input tokens\n"
+    line = f"summaries to be written: 1 call, {told['input_tokens']} input tokens\n"
     assert line.encode() in capfdbinary.readouterr().out
     assert run(["sync", str(root), "--json"]) == 0
     done = json.loads(capfdbinary.readouterr().out)["summaries"]
@@ -561,7 +561,7 @@ def test_a_wrong_setting_is_told_with_its_line(tmp_path: Path, lines: str, word:
     with pytest.raises(BadConfig) as caught:
         load(file, is_users=True)
     assert word in caught.value.message
-    assert caught.value.where == f"{file}:2"
+    assert caught.value.where == f"{file}:{2 + len(lines.splitlines())}"
 
 
 def test_a_roots_own_file_does_not_choose_a_key(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ _LIKE_NUMBERS = re.compile(r"[ \t]*+[0-9][0-9Ll \t,;:–—-]*+\Z")
 _MARK = re.compile(
     r"^(?:\*+ |[ \t]*+#\+(begin|end)_(src|example|export|comment)\b.*\n?)", re.I | re.M
 )
+_FIXED = re.compile(r"^[ \t]*:(?: .*)?$", re.M)
 _FOOTNOTE = re.compile(r"\[fn:([0-9]{1,9})[\]:]")
 
 
@@ -188,11 +189,13 @@ class _Writer:
 
 
 def _tokens(answer: str) -> Iterator[re.Match[str]]:
-    """Links, verbatim text and what looks like a cite, outside of literal blocks."""
+    """Links, verbatim text and what looks like a cite, outside of literal blocks and lines."""
     done = 0
-    for start, stop in [*_literal(answer), (len(answer), len(answer))]:
-        yield from _TOKEN.finditer(answer, done, start)
-        done = stop
+    fixed = (line.span() for line in _FIXED.finditer(answer))
+    for start, stop in sorted([*_literal(answer), *fixed, (len(answer), len(answer))]):
+        if start >= done:
+            yield from _TOKEN.finditer(answer, done, start)
+            done = stop
 
 
 def _literal(answer: str) -> Iterator[tuple[int, int]]:

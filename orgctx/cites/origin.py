@@ -138,7 +138,7 @@ def _opened(home: Home) -> Store | None:
     level, config = home.inlinetask_min_level, load(users_file(), is_users=True)
     try:
         if home.roots:
-            return Store(home.roots, level, config)
+            return Store(dict(home.roots), level, config)
         return Store.of_files([home.place], level, config)
     except NotFound:
         return None

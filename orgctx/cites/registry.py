@@ -168,6 +168,6 @@ def _real(file: str | Path) -> Path:
 def source_of(store: Store, tree: Tree, read: Version) -> Source:
     """A file, as a cite needs it to be known."""
     place = store.place(tree.path) or tree.path
-    roots = tuple(str(root.folder) for root in store.roots)
+    roots = tuple((root.name, str(root.folder)) for root in store.roots)
     home = Home(str(place), roots, store.inlinetask_min_level)
     return Source(tree.path, tree.root.title, read.revision, read.blob, read.spans, home)

@@ -19,11 +19,11 @@ LONGEST_CHARS = 20_000_000
 class Home(NamedTuple):
     """Where a file can be read again.
 
-    place: on disk. roots: the folders of its memex; none if it stands alone.
+    place: on disk. roots: name and folder of each of its memex; none if it stands alone.
     """
 
     place: str
-    roots: tuple[str, ...]
+    roots: tuple[tuple[str, str], ...]
     inlinetask_min_level: int | None
 
 
@@ -94,7 +94,8 @@ def checked_source(data: Any) -> Source:
     if not is_hex or not is_ordered or (level is not None and _whole(level) < 2):
         raise ValueError("no source")
     path, title = _text(data["path"]), _text(data["title"])
-    found = Home(_text(home["place"]), tuple(map(_text, home["roots"])), level)
+    roots = tuple((_text(name), _text(folder)) for name, folder in home["roots"])
+    found = Home(_text(home["place"]), roots, level)
     return Source(path, title, data["revision"], data["blob"], spans, found)
 
 

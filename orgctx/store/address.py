@@ -43,6 +43,8 @@ def resolve(store: Store, address: str) -> Node:
     """
     if not isinstance(address, str):
         raise BadArgument(f"address {address!r}: give a text", where="address")
+    if not address.strip():
+        raise BadArgument("address: empty", "give one, as orgctx ls shows them", "address")
     try:
         node = _find(store, address)
         if not _is_begun(address, node) or not store.freshen():
@@ -100,7 +102,8 @@ def _anywhere(store: Store, address: str) -> Node:
         return _only(nodes, address, lambda: _custom_id_names(store.trees()))
     if address.startswith("id:"):
         return _by_id(store, address[3:])
-    if looks_like_file(address) and not store.holders(address):
+    is_folder = store.folder_named(address) is not None
+    if (is_folder or looks_like_file(address)) and not store.holders(address):
         raise _no_file(store, address)
     return _by_id(store, address)
 
@@ -397,7 +400,7 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
     likely = dict.fromkeys((*close, *holding[:9]))
     if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
         return f"did you mean {' or '.join(named)}?"
-    return "see what there is with: orgctx outline FILE-OR-FOLDER"
+    return "see what there is with: orgctx ls"
 
 
 def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:
@@ -416,7 +419,10 @@ def _no_file(store: Store, address: str) -> OrgctxError:
     if store.leads_out(name):
         return OutsideRoot(f"{name}: outside the roots", "name its folder with --root", name)
     if store.folder_named(name) is not None:  # one that holds notes, not what is on the disk
-        return NotFound(f"{name}: a folder", "name a file in it", name)
+        from shlex import quote  # only an error needs it
+
+        hint = f"name a file in it: orgctx ls {quote(name)}"
+        return NotFound(f"{name}: a folder", hint, name)
     return NotFound(
         f"{name}: there is no such file", _near_file(name, store.paths, store.shows), name
     )

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..config import NAME as CONFIG_NAME
 from ..core.model import Problem
 from ..core.outline import outline
 from ..core.privacy import conceal
@@ -50,6 +51,8 @@ def notes(root: Path, is_ignored: Callable[[str], bool] | None = None) -> Iterat
             yield from _listed(entry.path, waiting)
         elif entry.is_symlink():
             yield from _link(root, entry)
+        elif entry.name == CONFIG_NAME and entry.path != str(root / CONFIG_NAME):
+            yield Problem(entry.path, 0, "settings that do not count: they are not in the root")
         elif is_note(entry.name) and entry.is_file():
             is_copy = _CONFLICT.search(entry.name)
             copy = Problem(entry.path, 0, "a sync-conflict copy, left out")

@@ -173,19 +173,17 @@ class IndexedStore(Store):
             raise Unreadable("watchfiles is not installed", hint, "watchfiles") from error
         yield self.sync(summaries="leave")
         folders, is_first = [root.folder for root in self.roots], True
-        for changes in watch(
-            *folders,
-            stop_event=stop,
-            raise_interrupt=False,
-            yield_on_timeout=True,
-            rust_timeout=WAKE,
-        ):
-            if not changes and not is_first:
-                continue
-            is_first = False  # what changed before it began to watch is seen at its first wake
-            report = self.sync(summaries="leave")
-            if report.read or report.removed:
-                yield report
+        events = watch(*folders, stop_event=stop, yield_on_timeout=True, rust_timeout=WAKE)
+        try:
+            for changes in events:
+                if not changes and not is_first:
+                    continue
+                is_first = False  # what changed before it began to watch is seen at its first wake
+                report = self.sync(summaries="leave")
+                if report.read or report.removed:
+                    yield report
+        except KeyboardInterrupt:
+            return
 
     def _settings(self, root: Root) -> Settings:
         config = self.configs[root.name]
@@ -417,8 +415,10 @@ class IndexedStore(Store):
     def problems(self) -> list[Problem]:
         """See Store.problems; looked up, once what changed in the notes is known."""
         self.freshen()
-        if self.fault:
-            return super().problems()
+        return super().problems() if self.fault else self.known_problems()
+
+    def known_problems(self) -> list[Problem]:
+        """The problems as of the last sync."""
         kinds = (_UNREADABLE, _PASSED_OVER, _WITHIN, _DUPLICATES)
         return [problem for kind in kinds for problem in self._problems(kind)]
 

@@ -32,7 +32,7 @@ def open_store(
     config = load(users_file(), is_users=True)
     folders = [str(root) for root in roots] or config.roots
     if not folders:
-        raise BadArgument("no root", "give a folder, or name some in orgctx.toml", "root")
+        raise BadArgument("no root", "name one: --root DIR, ORGCTX_ROOT, or orgctx.toml", "root")
     try:
         file = database_file()
         return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen)

@@ -22,7 +22,10 @@ def replace(
     Raises: OSError; then the file is as it was.
     """
     place = Path(os.path.realpath(place))
-    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    except OSError as error:  # which names a file that nobody knows
+        raise OSError(error.errno, error.strerror, str(place)) from error
     try:
         with open(handle, "wb") as new:
             new.write(data)

@@ -350,6 +350,7 @@ class Store:
             slash behind or not; or a path from the current folder.
         """
         plain = nfc(name.rstrip("/"))
+        plain = plain.removeprefix("./") or plain
         called = [plain or None, "" if plain == "." else None, self._below_only_root(plain)]
         for each in (*called, self._folder_at(name)):
             if each is not None and self.folder(each):

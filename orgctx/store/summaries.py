@@ -69,7 +69,15 @@ def facts_of(tree: Tree) -> Facts:
     tags = Counter(tag for node in tree.nodes for tag in node.tags)
     name = root.title or tree.path.rpartition("/")[2].partition(".")[0]
     title = name.encode("utf-8", "replace").decode()
-    return Facts(1, _capped(words), _capped(tags), [title[:TITLE_LENGTH]])
+    return Facts(1, _capped(words), _capped(tags), [_brief(title)])
+
+
+def _brief(title: str) -> str:
+    """A title that is not too long, cut at a word if there are any."""
+    if len(title) <= TITLE_LENGTH:
+        return title
+    cut = title[: TITLE_LENGTH - 1]
+    return f"{cut.rpartition(' ')[0] or cut}…"
 
 
 def _opening(text: str) -> str:

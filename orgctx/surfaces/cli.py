@@ -40,6 +40,18 @@ class Commands(click.Group):
         """All names."""
         return list(COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and its arguments; for a misspelt one, the nearest names."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches  # only an error needs it
+
+            near = get_close_matches(args[0], COMMANDS, 2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"no such command: {args[0]}{hint}")
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
@@ -79,7 +91,9 @@ def _explain(error: Exception) -> int:
     elif isinstance(error, click.Abort):
         return 130
     elif isinstance(error, click.ClickException):
-        output.complain(" ".join(error.format_message().split()), "see orgctx --help")
+        called = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        message = " ".join(error.format_message().split()).rstrip(".")
+        output.complain(message, f"see {called or 'orgctx'} --help")
     elif isinstance(error, OrgctxError):
         output.complain(error.message, error.hint)
         return error.exit_status

@@ -29,7 +29,7 @@ from .options import (
 @format_option("text")
 @click.pass_context
 def collections(context: click.Context, roots: Sequence[str], no_sync: bool, form: str) -> None:
-    """Show the collections by rank: tier, name, paths, how many files and headlines.
+    """Show the collections by rank, or move one.
 
     Collections are named in orgctx.toml; `collections.json` in the current folder may rank them
     otherwise. What --rank R searches is rank R alone.
@@ -74,9 +74,10 @@ def move(name: str, roots: Sequence[str], no_sync: bool, form: str, **place: Any
 @option("--force", is_flag=True, help="Replace the file that is there.")
 @roots_option
 def init(profile: str | None, force: bool, roots: Sequence[str]) -> None:
-    """Write `collections.json` into the current folder: the collections that count here.
+    """Choose the collections that count in this folder.
 
-    They are those of a profile in orgctx.toml, or all; names that are not there are skipped.
+    `collections.json` is written into the current folder. The collections are those of a profile in
+    orgctx.toml, or all; names that are not there are skipped.
     """
     store = open_roots(roots, None, no_sync=True)
     known, problems = arranging.choose_profile(store, os.curdir, profile, force)

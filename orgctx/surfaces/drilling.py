@@ -44,9 +44,10 @@ from .options import (
 @format_option("text")
 @inlinetasks
 def ls(path: str, form: str, **options: Any) -> None:
-    """List what is one level below PATH: a root, a folder, a file, or a headline.
+    """List what is one level below PATH.
 
-    Without PATH: the roots. Each line begins with what to list or to focus on next.
+    PATH is a root, a folder, a file, or a headline; without it, the roots are listed. Each line
+    begins with what to list or to focus on next.
     """
     store, paths = store_for([path] if path else [], options)
     limit = limit_of(store, {**options, "unit": "tokens", "encoding": None, "ids": "full"})

@@ -32,11 +32,12 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
+    words_of,
 )
 
 
 @click.command()
-@click.argument("pattern")
+@click.argument("pattern", default="")
 @click.argument("path", default="")
 @option("--regexp", is_flag=True, help="PATTERN is a regular expression, in RE2's syntax.")
 @option("--ignore-case", is_flag=True, help="Letters match in any case.")
@@ -54,9 +55,11 @@ from .options import (
 def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     """Find lines by what stands in them, and show them by entry.
 
-    PATTERN is literal, or an expression with --regexp; it may be empty if there is a filter: a
-    keyword, a tag, a property. PATH is a folder, a file, or the address of a node, whose subtree
-    is searched; by default all notes are. Exit status 1 if nothing is found.
+    PATTERN is literal, or an expression with --regexp; it may be left out or empty if there is a
+    filter: a keyword, a tag, a property. One that begins with a dash comes behind `--`. PATH is a
+    folder, a file, or the address of a node, whose subtree is searched; by default all notes are.
+    Of an entry the first 5 hit lines are shown; if PATH is its address, all. Exit status 1 if
+    nothing is found.
     """
     store, paths = store_for([path] if path else [], options)
     filters = {name: options[name] for name in ("regexp", "ignore_case", "todo", "tag", "property")}
@@ -64,7 +67,7 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     page = searching.Page(options["limit"], options["after"])
     limit = limit_of(store, {**options, "unit": None, "encoding": None, "ids": None})
     words = shlex.join(given("after"))
-    call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {_last(pattern, path)}"
+    call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {words_of(pattern, path)}"
     shape = _json if form == "json" else partial(searching.to_text, call=call)
     found = searching.search(store, query, page, limit, shape)
     output.write(shape(found))
@@ -75,13 +78,6 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     if not found.entries:
         output.complain(*_nothing(query, page, found))
         raise click.exceptions.Exit(1)
-
-
-def _last(*arguments: str) -> str:
-    """Arguments at the end of a call; none is read as an option."""
-    words = [each for each in arguments if each]
-    is_odd = any(each.startswith("-") for each in words)
-    return shlex.join(["--", *words] if is_odd else words)
 
 
 def _json(found: Found) -> str:
@@ -95,8 +91,10 @@ def _nothing(query: Query, page: searching.Page, found: Found) -> tuple[str, str
     behind = f" behind {page.after}" if page.after else ""
     if found.near:
         return what + where + behind, f"there is a title {' or '.join(map(repr, found.near))}"
-    hint = "fewer filters" if not query.pattern else "another word"
-    return what + where + behind, f"try {hint}{'' if query.ignore_case else ', or --ignore-case'}"
+    if not query.pattern:
+        return what + where + behind, "try fewer filters"
+    hint = "" if query.ignore_case else ", or --ignore-case"
+    return what + where + behind, f"try another word{hint}"
 
 
 TRIES = 100
@@ -174,8 +172,8 @@ def _read(
 def cite(cites: str, style: str) -> None:
     """Turn the cites of an answer, from standard input, into links.
 
-    `[1:L12-L19]` cites lines of what `read` gave the number 1. What is malformed, or of nothing
-    that was read, is removed and named on standard error; then the exit status is 3.
+    `[1:L12-L19]` cites lines of what `read` gave the number 1. What is malformed, or of a
+    number that no file has, is removed and named on standard error; then the exit status is 3.
     """
     text, problems = normalised(_input(), Cites.load(cites), style)
     output.write(text)

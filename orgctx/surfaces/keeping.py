@@ -19,7 +19,7 @@ from .options import format_option, inlinetasks, no_sync_option, open_roots, opt
 @format_option("text")
 @inlinetasks
 def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -> None:
-    """List every headline of files and folders, as Emacs reads them."""
+    """List every headline of files, as Emacs reads them."""
     found = outlines.Outlines(paths, inlinetask_min_level)
     for name, tree in found:
         rows = outlines.rows(name, tree)
@@ -45,7 +45,7 @@ def sync(
     form: str,
     inlinetask_min_level: int | None,
 ) -> None:
-    """Bring the store up to date: read what changed in the notes since the last time.
+    """Read what changed in the notes since the last time.
 
     ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
     """
@@ -57,6 +57,7 @@ def sync(
         raise click.exceptions.Exit(1)
     with output.progress("syncing") as progress:
         report = store.sync(full, progress, "dry-run" if summaries_dry_run else "write")
+        report.problems = store.known_problems()
     is_json = form == "json"
     output.write(output.to_json(syncing.to_data(report)) if is_json else syncing.to_text(report))
 
@@ -69,7 +70,10 @@ def sync(
 def status(
     roots: Sequence[str], form: str, no_sync: bool, inlinetask_min_level: int | None
 ) -> None:
-    """Tell what is known: roots, files, headlines, IDs, what is wrong, and the store's place."""
+    """Tell what is known of the notes, and what is wrong.
+
+    That is roots, files, headlines, IDs, problems, and where the store is.
+    """
     from ..views import syncing
 
     store = open_roots(roots, inlinetask_min_level, no_sync)

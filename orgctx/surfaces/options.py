@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -179,6 +180,14 @@ def given(*but: str) -> list[str]:
             for one in value if each.multiple else [value]:
                 words += [max(each.opts, key=len), *([] if each.is_flag else [str(one)])]
     return words
+
+
+def words_of(*arguments: str) -> str:
+    """Arguments at the end of a call, as a shell wants them; none is read as an option."""
+    last = max((n for n, each in enumerate(arguments) if each), default=-1)
+    words = arguments[: last + 1]
+    is_odd = any(each.startswith("-") for each in words)
+    return shlex.join(["--", *words] if is_odd else words)
 
 
 def _variable() -> list[str]:

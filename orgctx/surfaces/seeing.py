@@ -36,7 +36,9 @@ from .options import (
 )
 @view_options
 def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) -> None:
-    """Show nodes in full, their surroundings as title and ID, the rest as counts.
+    """Show nodes in full, what is around them as title and ID.
+
+    The rest is counted.
 
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
     an ID (id:… or bare; the first 6 characters are enough where they are unique). Several share one
@@ -51,7 +53,7 @@ def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) 
 @click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
 @view_options
 def overview(addresses: Sequence[str], **options: Any) -> None:
-    """Show all notes at low resolution: folders, files, headlines; what is active first.
+    """Show all notes in outline, what is active first.
 
     ADDRESS is as for `focus`; such a node is shown with its own text. What is active says
     orgctx.toml; else it is what has an open TODO keyword, the newest files first.

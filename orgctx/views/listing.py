@@ -13,7 +13,7 @@ from ..core.entry import many
 from ..core.frame import MEMEX
 from ..core.heading import printable
 from ..core.model import Node
-from ..errors import NotFound
+from ..errors import BadArgument, NotFound
 from ..store.address import Names, resolve
 from ..store.roots import name_of
 from ..store.store import Fact, File, Folder, Store, fact_of
@@ -143,6 +143,8 @@ def _parts(
         return [_page("root", [_root(store, each) for each in store.tops], lines, after)]
     folder = store.folder_named(path)
     if folder is not None:
+        if after and after.rstrip("/").rpartition("/")[0] != folder:
+            raise _no_page(after, path)
         folders, more = store.folders_in(folder, lines, after.rstrip("/"))
         files, others = store.files_in(folder, lines, after)
         return [
@@ -153,8 +155,16 @@ def _parts(
 
 
 def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
-    place = next((i for i, row in enumerate(rows, 1) if row.address == after), 0)
+    places = {row.address: place for place, row in enumerate(rows, 1)}
+    if after and after not in places:
+        raise _no_page(after, "the roots")
+    place = places.get(after, 0)
     return _Part(kind, rows[place : place + lines], len(rows) - place)
+
+
+def _no_page(after: str, path: str) -> BadArgument:
+    hint = "give an address of the page before, as it stands there"
+    return BadArgument(f"after: {after}: not in {path}", hint, "after")
 
 
 def node_at(store: Store, path: str) -> Node:
@@ -173,21 +183,27 @@ def _no_folder(store: Store, path: str) -> NotFound:
     while above and store.folder_named(above) is None:
         above = above.rpartition("/")[0]
     roots = f"the roots are: {', '.join(root.name for root in store.roots)}"
-    if not above:
+    if above:
+        return NotFound(f"{path}: no such folder", _folders_in(store, above), path)
+    if len(store.roots) > 1:
         return NotFound(f"{path}: no such root", roots, path)
-    names = [
-        each.path + "/" for each in store.folders_in(store.folder_named(above) or "", LINES)[0]
-    ]
-    there = (
-        f"the folders in {above}/ are: {', '.join(names)}" if names else f"{above}/ has no folder"
-    )
-    return NotFound(f"{path}: no such folder", there, path)
+    hint = f"{roots}; {_folders_in(store, store.roots[0].name)}"
+    return NotFound(f"{path}: no such root or folder", hint, path)
+
+
+def _folders_in(store: Store, path: str) -> str:
+    """What a refusal says of the folders in one."""
+    folders, count = store.folders_in(store.folder_named(path) or "", LINES)
+    names = [f"{each.path}/" for each in folders]
+    names += [f"{count - len(names)} more"] if count > len(names) else []
+    return f"the folders in {path}/ are: {', '.join(names)}" if names else f"{path}/ has no folder"
 
 
 def _root(store: Store, top: str) -> Row:
     found = store.folder(top) or Folder(top, 0, 0, "")
     name = top or store.roots[0].name
-    return Row("root", name, name, found.files, found.headlines, summary=found.summary)
+    address = "." if not top and store.folder(name) else name  # a folder of that name comes first
+    return Row("root", address, name, found.files, found.headlines, summary=found.summary)
 
 
 def _of_folder(folder: Folder) -> Row:
@@ -226,7 +242,8 @@ def _rest(
     for part in parts:
         if more := part.total - shown[part.kind]:
             last = next((r.address for r in reversed(rows) if r.kind == part.kind), after)
-            call = f"orgctx ls {quote(path)}" if path else "orgctx ls"
+            place = f"./{path}" if path.startswith("-") else path
+            call = f"orgctx ls {quote(place)}" if path else "orgctx ls"
             call += f" {words}" if words else ""
             call += f" --kind {part.kind}" if part.kind in KINDS else ""
             yield Rest(part.kind, more, call + (f" --after {quote(last)}" if last else ""))

@@ -63,7 +63,7 @@ class Query(NamedTuple):
 
     def holds(self, node: Node) -> bool:
         """Whether a node passes the filters."""
-        todo, tags = map(nfc, self.todo), set(map(nfc, self.tag))
+        todo, tags = map(nfc, self.todo), {nfc(tag.strip(":")) for tag in self.tag}
         return (
             (not self.todo or nfc(node.todo or "") in todo)
             and tags <= set(map(nfc, node.inherited_tags if tags else ()))
@@ -417,11 +417,11 @@ def _rest(found: Found, call: str) -> str:
     from shlex import quote  # only where something is
 
     ways = []
-    if found.cursor:
-        what = many(found.left_out, "more entry") if found.left_out else "more lines"
-        ways.append(f"and {what}: {call.replace('{}', quote(found.cursor), 1)}")
     if any(each.left_out and len(each.hits) == LINES for each in found.entries):
         ways.append("for all lines of one entry, give its address as PATH")
+    if found.cursor:  # last, so that all of the rest of the line is the call
+        what = many(found.left_out, "more entry") if found.left_out else "more lines"
+        ways.append(f"and {what}: {call.replace('{}', quote(found.cursor), 1)}")
     line = "; ".join(ways).replace("\n", "\\n")
     return f"… {line}\n" if ways else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ..core.entry import many
 from ..core.model import Problem
 from ..store.indexed import IndexedStore
 from ..store.store import Store
@@ -31,17 +32,19 @@ def to_text(report: Report) -> str:
     """A sync's report in a line, one on summaries and notes, and one for each first problem."""
     counts = f"{report.read} read, {report.unchanged} unchanged, {report.removed} removed"
     notes = "".join(f"{each}\n" for each in (*_asked(report.summaries), *report.notes))
-    return f"{counts}, {len(report.problems)} problems\n{notes}{_listed(report.problems)}"
+    files = [each for each in report.problems if not each.line]
+    rest = " (see orgctx status)\n" if len(report.problems) > len(files) else "\n"
+    return f"{counts}, {many(len(report.problems), 'problem')}{rest}{notes}{_listed(files)}"
 
 
 def _asked(asked: Asked) -> Iterator[str]:
     """What was asked of a model, or would be; nothing if no model was to write."""
-    cost = f"{asked.calls} calls, {asked.input_tokens} input tokens"
+    cost = f"{many(asked.calls, 'call')}, {many(asked.input_tokens, 'input token')}"
     if asked.is_dry_run:
         about = "" if asked.is_exact else "about "
         yield f"summaries to be written: {about}{cost}"
     elif asked.calls:
-        yield f"{asked.written} summaries written: {cost}"
+        yield f"{many(asked.written, 'summary')} written: {cost}"
 
 
 def status(store: Store) -> dict[str, Any]:
@@ -90,13 +93,14 @@ def _roots(store: Store, sizes: Mapping[Any, tuple[int, int]]) -> list[dict[str,
 def status_text(data: dict[str, Any]) -> str:
     """The status for people."""
     roots = "".join(
-        "{name} — {files} files, {headlines} headlines ({folder})\n".format(**each)
+        f"{each['name']} — {many(each['files'], 'file')}, "
+        f"{many(each['headlines'], 'headline')} ({each['folder']})\n"
         for each in data["roots"]
     )
     problems = [Problem(**each) for each in data["problems"]]
-    counts = f"{data['ids']} IDs, {data['duplicates']} of them on several nodes\n"
+    counts = f"{many(data['ids'], 'ID')}, {data['duplicates']} of them on several nodes\n"
     place = f"store: {data['store']}, {data['store_bytes'] / 1e6:.1f} MB\n" if data["store"] else ""
-    return f"{roots}{counts}{len(problems)} problems\n{_listed(problems)}{place}"
+    return f"{roots}{counts}{many(len(problems), 'problem')}\n{_listed(problems)}{place}"
 
 
 def _listed(problems: Iterable[Problem]) -> str:
