@@ -1,13 +1,22 @@
 """What all tests share: no network, hypothesis profiles, and when tests may be skipped."""
 
+import io
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import emacs
 import pytest
 from hypothesis import settings
+from program import Answer, Ask
+
+from orgctx.surfaces import cli
+
+# What fails in these helpers is told as it is in a test.
+pytest.register_assert_rewrite("growth", "memexes", "stores", "views")
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("dev", deadline=None)
@@ -84,6 +93,30 @@ def _no_network() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a cache and a configuration folder of its own."""
+    """Each test has a cache and a configuration folder of its own, and no root by default."""
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp(name)))
+    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Ask:
+    """Run the program in this process. given: its standard input."""
+
+    def ask(*arguments: str | Path, given: str | bytes = b"") -> Answer:
+        data = given.encode() if isinstance(given, str) else given
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        capfdbinary.readouterr()
+        status = cli.run([str(each) for each in arguments])
+        out, err = capfdbinary.readouterr()
+        return Answer(status, out.decode(), err.decode())
+
+    return ask

@@ -10,6 +10,7 @@ import pytest
 import strategies
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from notes import with_id, write
 
 from orgctx import (
     Ambiguous,
@@ -55,14 +56,6 @@ third
 LINES = COLORS.count("\n")
 
 
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        place = root / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(text.encode())
-    return root
-
-
 @pytest.fixture
 def memex(tmp_path: Path) -> Memex:
     return open_memex(write(tmp_path, {"projects.org": COLORS}))
@@ -70,11 +63,6 @@ def memex(tmp_path: Path) -> Memex:
 
 def headlines(*titles: str) -> str:
     return "".join(f"* {title}\n" for title in titles)
-
-
-def with_id(title: str, *ids: str) -> str:
-    lines = "".join(f":ID: {each}\n" for each in ids)
-    return f"* {title}\n:PROPERTIES:\n{lines}:END:\n"
 
 
 def refused(memex: Memex, address: str, kind: type[OrgctxError]) -> str:
@@ -540,8 +528,7 @@ def test_the_address_of_a_node_is_its_id_then_custom_id_path_or_position(tmp_pat
 
 
 def test_a_line_as_orgs_own_links_name_it(tmp_path):
-    (tmp_path / "a.org").write_text("* 2\ntext\n* B\nmore\n", encoding="utf-8")
-    store = Store([tmp_path])
+    store = Store([write(tmp_path, {"a.org": "* 2\ntext\n* B\nmore\n"})])
     assert resolve(store, "a.org::4").title == "B"
     assert resolve(store, "[[file:a.org::4][x]]").title == "B"
     assert resolve(store, "a.org::2").title == "2", "a headline of that title comes first"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
+from notes import write
 
 import orgctx
 from orgctx import (
@@ -44,15 +45,9 @@ blue and green
 
 
 @pytest.fixture
-def org(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def org(home: Path) -> Path:
     """A folder of notes in a home folder, which is the current one."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "org"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "projects.org").write_text(NOTES, encoding="utf-8")
-    (folder / "sub" / "log.org").write_text("* Log\n* Log\n", encoding="utf-8")
-    return folder
+    return write(home / "org", {"projects.org": NOTES, "sub/log.org": "* Log\n* Log\n"})
 
 
 @pytest.fixture
@@ -101,8 +96,7 @@ def test_a_file_that_is_opened_may_be_a_link(org: Path) -> None:
 
 
 def test_several_folders_are_one_memex(org: Path) -> None:
-    (org.parent / "more").mkdir()
-    (org.parent / "more" / "log.org").write_text("* More\n", encoding="utf-8")
+    write(org.parent, {"more/log.org": "* More\n"})
     memex = open_memex(org, "more")
     assert memex.node("projects.org").title == "Projects"
     assert memex.node("log.org:1").title == "More"
@@ -132,7 +126,7 @@ def test_a_root_that_is_not_there_is_an_error(org: Path, root: str) -> None:
 
 def test_every_question_is_answered_from_the_files_as_they_are(memex: Memex, org: Path) -> None:
     assert memex.node("projects.org:8").title == "Colors"
-    (org / "projects.org").write_text("* New\n" * 10 + NOTES, encoding="utf-8")
+    write(org, {"projects.org": "* New\n" * 10 + NOTES})
     assert memex.node("projects.org::*Colors").first_line == 18
     assert "blue and green" in memex.focus("projects.org:18").text
 
@@ -180,7 +174,7 @@ def test_a_view_tells_what_is_omitted(memex: Memex) -> None:
 
 def test_the_report_names_the_headlines_that_each_omission_counts(org: Path) -> None:
     chapters = "".join(f"* Chapter {n}\n" + "** Part\n*** Page\n" * n for n in range(9))
-    (org / "book.org").write_text(chapters, encoding="utf-8")
+    write(org, {"book.org": chapters})
     memex = open_memex(org)
     for budget in range(40, 80, 4):
         view = memex.focus("book.org::*Chapter 4", budget=budget, background=0)
@@ -197,7 +191,7 @@ def test_the_report_names_the_headlines_that_each_omission_counts(org: Path) -> 
 
 
 def test_the_report_reaches_down_to_the_deepest_headline(org: Path) -> None:
-    (org / "deep.org").write_text("* A\n** B\n*** C\n* D\n** E\n*** F\n**** G\n", encoding="utf-8")
+    write(org, {"deep.org": "* A\n** B\n*** C\n* D\n** E\n*** F\n**** G\n"})
     view = open_memex(org).focus("deep.org::*C", background=0)
     assert view.report() == [
         {
@@ -218,7 +212,7 @@ def test_a_view_of_everything_reports_nothing(memex: Memex) -> None:
 
 
 def test_problems_of_the_file_come_with_the_view(memex: Memex, org: Path) -> None:
-    (org / "bad.org").write_text("* A\n<2024-13-45 Mon>\n* B\n:PROPERTIES: x\n", encoding="utf-8")
+    write(org, {"bad.org": "* A\n<2024-13-45 Mon>\n* B\n:PROPERTIES: x\n"})
     assert [(each.path, each.line) for each in memex.focus("bad.org:1").problems] == [
         ("bad.org", 2),
         ("bad.org", 4),
@@ -235,12 +229,12 @@ def test_a_node_is_the_entry_itself(memex: Memex) -> None:
 
 def test_a_view_of_a_flat_file_costs_time_in_proportion(org: Path) -> None:
     headlines = "".join(f"* Title number {number}\n" for number in range(2000))
-    (org / "flat.org").write_text(headlines, encoding="utf-8")
+    write(org, {"flat.org": headlines})
     memex = open_memex(org / "flat.org")
-    start = time.perf_counter()
+    start = process_time()
     view = memex.focus(f"{org}/flat.org:1000", budget=10**9, unit="chars")
     assert len(view.shown) == 2001
-    assert time.perf_counter() - start < 1.5
+    assert process_time() - start < 1.5
 
 
 # --- Errors --------------------------------------------------------------------------------------
@@ -261,7 +255,7 @@ REFUSED: dict[str, tuple[Callable[[Memex], Any], type[OrgctxError]]] = {
 def test_an_error_says_what_and_how_to_mend_it(
     memex: Memex, org: Path, ask: Callable[[Memex], Any], kind: type[OrgctxError]
 ) -> None:
-    (org / "latin.org").write_bytes(b"* caf\xe9\n")
+    write(org, {"latin.org": b"* caf\xe9\n"})
     with pytest.raises(OrgctxError) as caught:
         ask(memex)
     error = caught.value

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from time import process_time
-from timeit import repeat
 from typing import Any
 
 import orgparse
 import pytest
 import strategies
+from growth import check_growth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -350,14 +349,8 @@ GROWTH = {
 @pytest.mark.parametrize("name", GROWTH)
 def test_eight_times_as_much_takes_less_than_24_times_as_long(name: str) -> None:
     size, make = GROWTH[name]
-    once, eightfold = seconds(make(size)), seconds(make(8 * size))
-    assert eightfold < 24 * once
-
-
-def seconds(text: str) -> float:
-    lines = node_of(f"* x\n{text}").lines
-    return min(
-        repeat(
-            lambda: ast.read(lines, ("TODO",), ("DONE",)), number=1, repeat=5, timer=process_time
-        )
+    check_growth(
+        lambda lines: ast.read(lines, ("TODO",), ("DONE",)),
+        lambda n: node_of(f"* x\n{make(n)}").lines,
+        size,
     )

@@ -1,11 +1,12 @@
 """The ledger of calls, and an agent that finds its way with few of them."""
 
 import random
-import threading
 
 import emacs
 import pytest
+from notes import write
 from test_listing import NOTES
+from threads import at_once
 
 from orgctx import NotFound, open_memex
 from orgctx.surfaces.api import Memex
@@ -15,10 +16,7 @@ from orgctx.tokens import count
 
 @pytest.fixture
 def memex(tmp_path) -> Memex:
-    for path, text in NOTES.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
-    return open_memex(tmp_path)
+    return open_memex(write(tmp_path, NOTES))
 
 
 def test_answers_are_noted_with_their_exact_cost_and_refusals_apart(memex):
@@ -41,13 +39,7 @@ def test_answers_are_noted_with_their_exact_cost_and_refusals_apart(memex):
 
 
 def test_threads_share_a_ledger(memex):
-    threads = [
-        threading.Thread(target=lambda: [memex.ls("a.org") for _ in range(20)]) for _ in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[lambda: [memex.ls("a.org") for _ in range(20)]] * 6)
     assert memex.ledger.answers["ls"] == 120
 
 

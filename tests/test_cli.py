@@ -8,20 +8,21 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category
 
 import pytest
+from notes import write
+from program import PROGRAM, Answer, Ask, as_json, script
 
 import orgctx
 from orgctx import open_memex
-from orgctx.surfaces import cli, output
+from orgctx.surfaces import output
 from orgctx.tokens import count
 from orgctx.views import focus as focusing
 
-PROGRAM = Path(sys.executable).with_name("orgctx")
+HERE = Path()
 
 NOTES = """\
 #+title: Garden
@@ -53,65 +54,20 @@ Dig them over, 挖地.
 """
 
 
-class Result(NamedTuple):
-    status: int
-    out: bytes
-    err: str
-
-
-Run = Callable[..., Result]
-
-
 @pytest.fixture
-def run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Run:
-    """Run the program in this process, in a folder with NOTES in it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    write("garden.org", NOTES)
-
-    def run(*arguments: str) -> Result:
-        capfdbinary.readouterr()
-        status = cli.run(arguments)
-        out, err = capfdbinary.readouterr()
-        return Result(status, out, err.decode())
-
-    return run
+def ask(home: Path, ask: Ask) -> Ask:
+    """Run the program in a folder with NOTES in it."""
+    write(home, {"garden.org": NOTES})
+    return ask
 
 
-def write(name: str, content: str | bytes) -> None:
-    """Write a file below the current folder."""
-    place = Path(name)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def script(*arguments: str | Path, shell: str = "", **environment: str) -> Result:
-    """Run the console script itself, by a shell if there is something to do for it."""
-    command: Sequence[str | Path] = [PROGRAM, *arguments]
-    if shell:
-        command = ["bash", "-c", f'set -o pipefail; "$@" {shell}', "bash", *command]
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, timeout=60, check=False
-    )
-    return Result(done.returncode, done.stdout, done.stderr.decode())
-
-
-def as_json(result: Result) -> dict[str, Any]:
-    assert (result.status, result.err) == (0, "")
-    assert result.out.count(b"\n") == 1
-    return json.loads(result.out)
-
-
-def check_complaint(result: Result, status: int) -> None:
+def check_complaint(answer: Answer, status: int) -> None:
     """What every refusal has in common."""
-    assert result.status == status
-    assert result.out == b""
-    assert re.fullmatch(r"orgctx: [^\n]+; [^\n]+\n", result.err), result.err
-    assert not {category(char) for char in result.err[:-1]} & {"Cc", "Cs"}
-    assert "Traceback" not in result.err
+    assert answer.status == status
+    assert answer.out == ""
+    assert re.fullmatch(r"orgctx: [^\n]+; [^\n]+\n", answer.err), answer.err
+    assert not {category(char) for char in answer.err[:-1]} & {"Cc", "Cs"}
+    assert "Traceback" not in answer.err
 
 
 # --- focus ---------------------------------------------------------------------------------------
@@ -130,60 +86,60 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_focus_prints_exactly_the_views_text(run: Run, options: dict[str, Any]) -> None:
+def test_focus_prints_exactly_the_views_text(ask: Ask, options: dict[str, Any]) -> None:
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     view = open_memex("garden.org").focus("garden.org::*Beds", **options)
-    assert run("focus", "garden.org::*Beds", *flags) == (0, view.text.encode(), "")
+    assert ask("focus", "garden.org::*Beds", *flags) == (0, view.text, "")
 
 
-def test_the_defaults_are_the_documented_ones(run: Run) -> None:
+def test_the_defaults_are_the_documented_ones(ask: Ask) -> None:
     defaults = "--budget 4000 --unit tokens --encoding o200k_base --lens foveal --ids full"
     more = "--background 24 --format org"
-    plain = run("focus", "garden.org:10")
-    assert run("focus", "garden.org:10", *defaults.split(), *more.split()) == plain
+    plain = ask("focus", "garden.org:10")
+    assert ask("focus", "garden.org:10", *defaults.split(), *more.split()) == plain
 
 
 @pytest.mark.parametrize(
     "flags",
     ["--budget 150", "--budget 400 --unit chars", "--ids none", "--ids short", "--background 0"],
 )
-def test_each_option_changes_the_answer(run: Run, flags: str) -> None:
-    plain, changed = (run("focus", "garden.org::*Beds", *more) for more in ([], flags.split()))
+def test_each_option_changes_the_answer(ask: Ask, flags: str) -> None:
+    plain, changed = (ask("focus", "garden.org::*Beds", *more) for more in ([], flags.split()))
     assert changed.status == plain.status == 0
     assert changed.out != plain.out
 
 
-def test_an_id_that_is_shortened_still_leads_to_its_node(run: Run) -> None:
-    text = run("focus", "garden.org::*Beds", "--ids", "short").out.decode()
+def test_an_id_that_is_shortened_still_leads_to_its_node(ask: Ask) -> None:
+    text = ask("focus", "garden.org::*Beds", "--ids", "short").out
     assert re.findall(":ID: (.*)", text) == ["5f0c9a1e-1", "5f0c9a1e-2000-4000-8000-000000000002"]
-    assert b"What grows" in run("focus", "5f0c9a1e-1", "--root", ".").out
+    assert "What grows" in ask("focus", "5f0c9a1e-1", "--root", ".").out
 
 
-def test_tokens_are_counted_in_the_encoding_that_is_named(run: Run) -> None:
+def test_tokens_are_counted_in_the_encoding_that_is_named(ask: Ask) -> None:
     flags = ("--format", "json", "--encoding", "cl100k_base")
-    data = as_json(run("focus", "garden.org", *flags))
+    data = as_json(ask("focus", "garden.org", *flags))
     assert data["tokens"] == count(data["text"], "cl100k_base") != count(data["text"])
 
 
-def test_inline_tasks_are_text_where_that_is_asked_for(run: Run) -> None:
+def test_inline_tasks_are_text_where_that_is_asked_for(ask: Ask) -> None:
     focus = ("focus", "garden.org::*Beds", "--format", "json")
-    assert len(as_json(run(*focus, "--inlinetask-min-level", "3"))["shown"]) == (
-        len(as_json(run(*focus))["shown"]) - 2
+    assert len(as_json(ask(*focus, "--inlinetask-min-level", "3"))["shown"]) == (
+        len(as_json(ask(*focus))["shown"]) - 2
     )
 
 
 @pytest.mark.parametrize("content", [b"* A\r\nx\r\n* B\r\n", b"* A\nx\r\n* B", b"\xef\xbb\xbf* A"])
-def test_line_ends_and_bytes_go_out_as_they_are_in_the_view(run: Run, content: bytes) -> None:
-    write("a.org", content)
+def test_line_ends_and_bytes_go_out_as_they_are_in_the_view(ask: Ask, content: bytes) -> None:
+    write(HERE, {"a.org": content})
     view = open_memex("a.org").focus("a.org:1")
-    result = run("focus", "a.org:1")
-    assert result.out == view.text.encode()
-    assert (b"\r\n" in result.out) == (content.count(b"\r\n") == content.count(b"\n") > 0)
+    answer = ask("focus", "a.org:1")
+    assert answer.out == view.text
+    assert ("\r\n" in answer.out) == (content.count(b"\r\n") == content.count(b"\n") > 0)
 
 
-def test_a_file_in_another_encoding_goes_out_as_utf8(run: Run) -> None:
-    write("a.org", "# -*- coding: latin-1 -*-\n* café\n".encode("latin-1"))
-    assert "* café\n".encode() in run("focus", "a.org").out
+def test_a_file_in_another_encoding_goes_out_as_utf8(ask: Ask) -> None:
+    write(HERE, {"a.org": "# -*- coding: latin-1 -*-\n* café\n".encode("latin-1")})
+    assert "* café\n" in ask("focus", "a.org").out
 
 
 @pytest.mark.parametrize(
@@ -193,38 +149,37 @@ def test_a_file_in_another_encoding_goes_out_as_utf8(run: Run) -> None:
         *["~/garden.org:10", "~/garden.org::*garden"],
     ],
 )
-def test_the_addresss_own_file_needs_no_root(run: Run, address: str) -> None:
-    result = run("focus", address)
-    assert result.status == 0
-    assert b"What grows" in result.out
+def test_the_addresss_own_file_needs_no_root(ask: Ask, address: str) -> None:
+    answer = ask("focus", address)
+    assert answer.status == 0
+    assert "What grows" in answer.out
 
 
-def test_an_id_needs_a_root(run: Run) -> None:
-    check_complaint(run("focus", "id:5f0c9a1e-2000-4000-8000-000000000002"), 1)
-    assert "--root" in run("focus", "id:5f0c9a").err
+def test_an_id_needs_a_root(ask: Ask) -> None:
+    check_complaint(ask("focus", "id:5f0c9a1e-2000-4000-8000-000000000002"), 1)
+    assert "--root" in ask("focus", "id:5f0c9a").err
     for address in ("id:5f0c9a1e-2000-4000-8000-000000000002", "#none"):
-        assert (run("focus", address, "--root", ".").status == 0) == address.startswith("id:")
+        assert (ask("focus", address, "--root", ".").status == 0) == address.startswith("id:")
 
 
-def test_several_roots_are_one_memex(run: Run) -> None:
-    write("other/b.org", "* B\n:PROPERTIES:\n:ID: abcdef\n:END:\n")
-    write("work/c.org", "* C\n")
+def test_several_roots_are_one_memex(ask: Ask) -> None:
+    write(HERE, {"other/b.org": "* B\n:PROPERTIES:\n:ID: abcdef\n:END:\n", "work/c.org": "* C\n"})
     roots = ("--root", "other", "--root", "~/work")
-    assert b"* B" in run("focus", "abcdef", *roots).out
-    assert b"* C" in run("focus", "work/c.org", *roots).out
+    assert "* B" in ask("focus", "abcdef", *roots).out
+    assert "* C" in ask("focus", "work/c.org", *roots).out
 
 
-def test_a_name_like_an_option_is_given_after_two_dashes(run: Run) -> None:
-    write("-n.org", "* N\n")
-    assert b"* N" in run("focus", "--", "-n.org").out
-    check_complaint(run("focus", "-n.org"), 2)
+def test_a_name_like_an_option_is_given_after_two_dashes(ask: Ask) -> None:
+    write(HERE, {"-n.org": "* N\n"})
+    assert "* N" in ask("focus", "--", "-n.org").out
+    check_complaint(ask("focus", "-n.org"), 2)
 
 
 # --- focus, as JSON ------------------------------------------------------------------------------
 
 
-def test_json_has_the_documented_fields(run: Run) -> None:
-    data = as_json(run("focus", "garden.org::*Beds", "--format", "json", "--budget", "150"))
+def test_json_has_the_documented_fields(ask: Ask) -> None:
+    data = as_json(ask("focus", "garden.org::*Beds", "--format", "json", "--budget", "150"))
     view = open_memex("garden.org").focus("garden.org::*Beds", budget=150)
     assert data["text"] == view.text
     assert data["tokens"] == count(view.text) == view.tokens <= 150
@@ -239,8 +194,8 @@ def test_json_has_the_documented_fields(run: Run) -> None:
     assert {each["path"] for each in shown} == {"garden.org"}
 
 
-def test_json_tells_what_orgparse_knows_of_the_target(run: Run) -> None:
-    target = as_json(run("focus", "garden.org::*Beds", "--format", "json"))["targets"][0]
+def test_json_tells_what_orgparse_knows_of_the_target(ask: Ask) -> None:
+    target = as_json(ask("focus", "garden.org::*Beds", "--format", "json"))["targets"][0]
     assert target["address"] == "id:5f0c9a1e-2000-4000-8000-000000000002"
     assert (target["path"], target["line"], target["level"]) == ("garden.org", 11, 2)
     assert (target["todo"], target["priority"], target["tags"]) == ("TODO", "A", ["dig"])
@@ -252,22 +207,22 @@ def test_json_tells_what_orgparse_knows_of_the_target(run: Run) -> None:
     assert target["properties"]["Effort"] == "1:00"
 
 
-def test_json_names_the_problems_of_the_file(run: Run) -> None:
-    write("a.org", "* A\nSCHEDULED: <2024-13-45 Mon>\n* B\n:PROPERTIES: stray\n:END:\n")
-    problems = as_json(run("focus", "a.org:1", "--format", "json"))["problems"]
+def test_json_names_the_problems_of_the_file(ask: Ask) -> None:
+    write(HERE, {"a.org": "* A\nSCHEDULED: <2024-13-45 Mon>\n* B\n:PROPERTIES: stray\n:END:\n"})
+    problems = as_json(ask("focus", "a.org:1", "--format", "json"))["problems"]
     assert [(each["path"], each["line"]) for each in problems] == [("a.org", 2), ("a.org", 4)]
 
 
-def test_json_holds_any_text_on_one_line(run: Run) -> None:
+def test_json_holds_any_text_on_one_line(ask: Ask) -> None:
     text = '* say "x"]] \\ \x00 \x1b \u2028 \ud83d\ude80\n'.encode("utf-16", "surrogatepass")
-    write("a.org", text.decode("utf-16"))
-    result = run("focus", "a.org", "--format", "json")
-    assert as_json(result)["text"].split("\n")[1:] == text.decode("utf-16").split("\n")
-    assert not re.search(rb"[\x00-\x09\x0b-\x1f]", result.out)
+    write(HERE, {"a.org": text.decode("utf-16")})
+    answer = ask("focus", "a.org", "--format", "json")
+    assert as_json(answer)["text"].split("\n")[1:] == text.decode("utf-16").split("\n")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", answer.out)
 
 
-def test_json_counts_characters_without_an_encoding(run: Run) -> None:
-    data = as_json(run("focus", "garden.org", "--unit", "chars", "--format", "json"))
+def test_json_counts_characters_without_an_encoding(ask: Ask) -> None:
+    data = as_json(ask("focus", "garden.org", "--unit", "chars", "--format", "json"))
     assert (data["unit"], data["encoding"], data["tokens"]) == ("chars", None, len(data["text"]))
 
 
@@ -282,10 +237,10 @@ def facts_entry() -> str:
 
 
 @pytest.mark.parametrize("budget", [14, 30, 60, 200, 1000, 3000, 10_000])
-def test_what_is_known_of_the_target_costs_at_most_the_budget_again(run: Run, budget: int) -> None:
-    write("a.org", facts_entry())
+def test_what_is_known_of_the_target_costs_at_most_the_budget_again(ask: Ask, budget: int) -> None:
+    write(HERE, {"a.org": facts_entry()})
     flags = ("--format", "json", "--budget", str(budget))
-    target = as_json(run("focus", "a.org:1", *flags))["targets"][0]
+    target = as_json(ask("focus", "a.org:1", *flags))["targets"][0]
     facts = {name: target[name] for name in FACTS if target.get(name)}
     assert count(json.dumps(facts, ensure_ascii=False)) <= max(budget, count("{}"))
     whole = {"deadline", "timestamps", "clocks", "properties"}
@@ -299,9 +254,9 @@ def test_what_is_known_of_the_target_costs_at_most_the_budget_again(run: Run, bu
 # --- focus, with a report ------------------------------------------------------------------------
 
 
-def test_the_report_goes_to_stderr_alone(run: Run) -> None:
+def test_the_report_goes_to_stderr_alone(ask: Ask) -> None:
     flags = ("garden.org::*Beds", "--budget", "150")
-    plain, reported = run("focus", *flags), run("focus", *flags, "--report")
+    plain, reported = ask("focus", *flags), ask("focus", *flags, "--report")
     assert reported.out == plain.out
     view = open_memex("garden.org").focus("garden.org::*Beds", budget=150)
     assert f"{view.tokens} of 150 tokens" in reported.err
@@ -314,22 +269,22 @@ def test_the_report_goes_to_stderr_alone(run: Run) -> None:
     assert "\x1b" not in reported.err
 
 
-def test_a_refusal_has_no_report(run: Run) -> None:
-    check_complaint(run("focus", "garden.org::*Beds", "--budget", "1", "--report"), 3)
+def test_a_refusal_has_no_report(ask: Ask) -> None:
+    check_complaint(ask("focus", "garden.org::*Beds", "--budget", "1", "--report"), 3)
 
 
-def test_the_report_shows_titles_whole(run: Run) -> None:
-    write("a.org", f"* {'long title ' * 30}end\n** [bold]not markup[/bold] :smile:\n")
-    result = run("focus", "a.org:1", "--report")
-    assert f"{'long title ' * 30}end  full target 20.0" in result.err
-    assert "[bold]not markup[/bold]" in result.err
+def test_the_report_shows_titles_whole(ask: Ask) -> None:
+    write(HERE, {"a.org": f"* {'long title ' * 30}end\n** [bold]not markup[/bold] :smile:\n"})
+    answer = ask("focus", "a.org:1", "--report")
+    assert f"{'long title ' * 30}end  full target 20.0" in answer.err
+    assert "[bold]not markup[/bold]" in answer.err
 
 
-def test_the_report_of_many_levels_shows_each(run: Run) -> None:
-    write("deep.org", "".join(f"{'*' * level} level {level}\n" for level in range(1, 151)))
-    result = run("focus", "deep.org:150", "--report")
-    assert result.status == 0
-    assert result.err.count("\n") == 152
+def test_the_report_of_many_levels_shows_each(ask: Ask) -> None:
+    write(HERE, {"deep.org": "".join(f"{'*' * level} level {level}\n" for level in range(1, 151))})
+    answer = ask("focus", "deep.org:150", "--report")
+    assert answer.status == 0
+    assert answer.err.count("\n") == 152
 
 
 # --- The budget ----------------------------------------------------------------------------------
@@ -337,42 +292,45 @@ def test_the_report_of_many_levels_shows_each(run: Run) -> None:
 
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
 @pytest.mark.parametrize("address", ["garden.org", "garden.org::*Beds", "garden.org::*Asters"])
-def test_a_budget_holds_from_the_smallest_that_works(run: Run, address: str, encoding: str) -> None:
+def test_a_budget_holds_from_the_smallest_that_works(ask: Ask, address: str, encoding: str) -> None:
     flags = ("focus", address, "--encoding", encoding, "--budget")
-    refusal = run(*flags, "1")
+    refusal = ask(*flags, "1")
     check_complaint(refusal, 3)
     needed = int(re.search(r"give a budget of (\d+) or more", refusal.err)[1])
-    assert run(*flags, str(needed - 1)).status == 3
-    assert f"{needed} or more" in run(*flags, str(needed - 1)).err
-    before = b""
+    assert ask(*flags, str(needed - 1)).status == 3
+    assert f"{needed} or more" in ask(*flags, str(needed - 1)).err
+    before = ""
     for budget in range(needed, needed + 60):
-        result = run(*flags, str(budget))
-        assert (result.status, result.err) == (0, "")
-        assert count(result.out.decode(), encoding) <= budget
-        assert result.out.count(b"\n* ") >= before.count(b"\n* ")
-        before = result.out
+        answer = ask(*flags, str(budget))
+        assert (answer.status, answer.err) == (0, "")
+        assert count(answer.out, encoding) <= budget
+        assert answer.out.count("\n* ") >= before.count("\n* ")
+        before = answer.out
 
 
-def test_a_budget_in_characters_holds(run: Run) -> None:
+def test_a_budget_in_characters_holds(ask: Ask) -> None:
     flags = ("focus", "garden.org::*Beds", "--unit", "chars", "--budget")
-    needed = int(re.search(r"budget of (\d+) or more", run(*flags, "1").err)[1])
+    needed = int(re.search(r"budget of (\d+) or more", ask(*flags, "1").err)[1])
     for budget in (needed, needed + 1, needed + 100):
-        assert len(run(*flags, str(budget)).out.decode()) <= budget
-    check_complaint(run(*flags, str(needed - 1)), 3)
+        assert len(ask(*flags, str(budget)).out) <= budget
+    check_complaint(ask(*flags, str(needed - 1)), 3)
 
 
 # --- outline -------------------------------------------------------------------------------------
 
 
-def test_outline_prints_a_json_object_a_headline(run: Run) -> None:
+def test_outline_prints_a_json_object_a_headline(ask: Ask) -> None:
+    drawer = ":PROPERTIES:\n:ID: i\n:CUSTOM_ID: c\n:END:\n"
     write(
-        "notes/a.org",
-        "#+title: x\n* TODO [#B] T :a:b:\n:PROPERTIES:\n:ID: i\n:CUSTOM_ID: c\n:END:\n",
+        HERE,
+        {
+            "notes/a.org": f"#+title: x\n* TODO [#B] T :a:b:\n{drawer}",
+            "notes/sub/b.org": "** 再见\n",
+        },
     )
-    write("notes/sub/b.org", "** 再见\n")
-    result = run("outline", "notes", "--json")
-    assert (result.status, result.err) == (0, "")
-    assert [json.loads(line) for line in result.out.splitlines()] == [
+    answer = ask("outline", "notes", "--json")
+    assert (answer.status, answer.err) == (0, "")
+    assert [json.loads(line) for line in answer.out.split("\n")[:-1]] == [
         {
             **{"f": "notes/a.org", "line": 2, "level": 1, "todo": "TODO", "pri": "B"},
             **{"title": "T", "tags": ["a", "b"], "id": "i", "cid": "c"},
@@ -385,54 +343,51 @@ def test_outline_prints_a_json_object_a_headline(run: Run) -> None:
 
 
 def test_outline_names_files_from_the_current_folder(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("notes/a.org", "* A\n")
+    write(HERE, {"notes/a.org": "* A\n"})
     monkeypatch.chdir("notes")
     for path in ("a.org", ".", "../notes", str(Path.cwd()), "~/notes", "./a.org"):
-        assert run("outline", path).out == b"a.org:1: * A\n"
-    assert run("outline", "..").out.startswith(b"../garden.org:4: * House\n")
+        assert ask("outline", path).out == "a.org:1: * A\n"
+    assert ask("outline", "..").out.startswith("../garden.org:4: * House\n")
 
 
-def test_outline_for_people_shows_place_keyword_priority_and_tags(run: Run) -> None:
-    assert b"garden.org:11: ** TODO [#A] Beds :dig:\n" in run("outline", "garden.org").out
+def test_outline_for_people_shows_place_keyword_priority_and_tags(ask: Ask) -> None:
+    assert "garden.org:11: ** TODO [#A] Beds :dig:\n" in ask("outline", "garden.org").out
 
 
-def test_outline_takes_files_and_folders_and_reads_inline_tasks(run: Run) -> None:
-    write("sub/b.org", "* B\n*************** inline\n*************** END\n")
-    assert run("outline", "sub/b.org", "sub").out.count(b"inline") == 2
-    assert run("outline", "sub", "--inlinetask-min-level", "15").out == b"sub/b.org:1: * B\n"
+def test_outline_takes_files_and_folders_and_reads_inline_tasks(ask: Ask) -> None:
+    write(HERE, {"sub/b.org": "* B\n*************** inline\n*************** END\n"})
+    assert ask("outline", "sub/b.org", "sub").out.count("inline") == 2
+    assert ask("outline", "sub", "--inlinetask-min-level", "15").out == "sub/b.org:1: * B\n"
 
 
-def test_outline_prints_what_it_can_and_says_what_it_cannot(run: Run) -> None:
-    write("n/a.org", "* A\n")
-    write("n/bad.org", b"* caf\xe9\n")
-    write("n/z.org", "* Z\n")
-    result = run("outline", "n")
-    assert result.status == 1
-    assert result.out == b"n/a.org:1: * A\nn/z.org:1: * Z\n"
-    assert result.err.count("\n") == 1
-    assert result.err.count("bad.org") == 1
-    assert "not UTF-8" in result.err
-    assert "n/bad.org" in result.err, "as the headlines name their files"
+def test_outline_prints_what_it_can_and_says_what_it_cannot(ask: Ask) -> None:
+    write(HERE, {"n/a.org": "* A\n", "n/bad.org": b"* caf\xe9\n", "n/z.org": "* Z\n"})
+    answer = ask("outline", "n")
+    assert answer.status == 1
+    assert answer.out == "n/a.org:1: * A\nn/z.org:1: * Z\n"
+    assert answer.err.count("\n") == 1
+    assert answer.err.count("bad.org") == 1
+    assert "not UTF-8" in answer.err
+    assert "n/bad.org" in answer.err, "as the headlines name their files"
 
 
-def test_outline_says_what_it_passed_over_and_succeeds(run: Run) -> None:
-    write("n/a.org", "* A\n")
-    write("n/a.sync-conflict-20240101-101010-AB.org", "* old\n")
-    result = run("outline", "n")
-    assert (result.status, result.out) == (0, b"n/a.org:1: * A\n")
-    assert result.err.count("\n") == 1
+def test_outline_says_what_it_passed_over_and_succeeds(ask: Ask) -> None:
+    write(HERE, {"n/a.org": "* A\n", "n/a.sync-conflict-20240101-101010-AB.org": "* old\n"})
+    answer = ask("outline", "n")
+    assert (answer.status, answer.out) == (0, "n/a.org:1: * A\n")
+    assert answer.err.count("\n") == 1
 
 
 # --- emacs, help, version ------------------------------------------------------------------------
 
 
-def test_emacs_prints_the_folder_and_the_init_lines(run: Run) -> None:
-    result = script("emacs")
-    comment, *lines = result.out.decode().splitlines()
+def test_emacs_prints_the_folder_and_the_init_lines(ask: Ask) -> None:
+    answer = script("emacs")
+    comment, *lines = answer.out.splitlines()
     folder = comment.removeprefix(";; ")
-    assert (result.status, result.err) == (0, "")
+    assert (answer.status, answer.err) == (0, "")
     assert Path(folder, "orgctx.el").is_file()
     assert lines[0] == f'(add-to-list \'load-path "{folder}")'
     assert '(autoload \'orgctx-focus "orgctx" nil t)' in lines
@@ -445,8 +400,8 @@ def test_emacs_reads_any_path_as_it_is() -> None:
     assert '(setq orgctx-program "/d\\\\e")' in lines
 
 
-def test_version_is_the_packages_own(run: Run) -> None:
-    assert run("--version") == (0, f"orgctx {orgctx.__version__}\n".encode(), "")
+def test_version_is_the_packages_own(ask: Ask) -> None:
+    assert ask("--version") == (0, f"orgctx {orgctx.__version__}\n", "")
 
 
 DOCUMENTED = {
@@ -464,17 +419,17 @@ DOCUMENTED = {
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize(("command", "words"), DOCUMENTED.items())
 def test_help_names_every_option(
-    run: Run, command: tuple[str, ...], words: tuple[str, ...], flag: str
+    ask: Ask, command: tuple[str, ...], words: tuple[str, ...], flag: str
 ) -> None:
-    status, out, err = run(*command, flag)
+    status, out, err = ask(*command, flag)
     assert (status, err) == (0, "")
-    assert [word for word in words if word not in out.decode()] == []
+    assert [word for word in words if word not in out] == []
 
 
-def test_without_a_command_there_is_help_and_a_usage_status(run: Run) -> None:
-    result = run()
-    assert (result.status, result.out) == (2, b"")
-    assert "focus" in result.err
+def test_without_a_command_there_is_help_and_a_usage_status(ask: Ask) -> None:
+    answer = ask()
+    assert (answer.status, answer.out) == (2, "")
+    assert "focus" in answer.err
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -505,11 +460,11 @@ USAGE: dict[tuple[str, ...], str] = {
 
 @pytest.mark.parametrize(("arguments", "says"), USAGE.items(), ids=lambda value: str(value)[:60])
 def test_wrong_usage_is_one_line_and_status_2(
-    run: Run, arguments: tuple[str, ...], says: str
+    ask: Ask, arguments: tuple[str, ...], says: str
 ) -> None:
-    result = run(*arguments)
-    check_complaint(result, 2)
-    assert says in result.err
+    answer = ask(*arguments)
+    check_complaint(answer, 2)
+    assert says in answer.err
 
 
 LONG = "x" * 300
@@ -575,32 +530,36 @@ REFUSED: dict[tuple[str, ...], str] = {
     ("arguments", "says"), REFUSED.items(), ids=lambda value: ascii(value)[:60]
 )
 def test_what_cannot_be_shown_is_one_line_and_status_1(
-    run: Run, arguments: tuple[str, ...], says: str
+    ask: Ask, arguments: tuple[str, ...], says: str
 ) -> None:
-    write("text.txt", "* A\n")
-    write("sub/log.org", "* A\n")
-    write("latin.org", b"* A\n* caf\xe9\n")
-    write("utf16.org", "* A\n".encode("utf-16"))
-    write("binary.org", bytes(range(256)))
+    write(
+        HERE,
+        {
+            "text.txt": "* A\n",
+            "sub/log.org": "* A\n",
+            "latin.org": b"* A\n* caf\xe9\n",
+            "utf16.org": "* A\n".encode("utf-16"),
+            "binary.org": bytes(range(256)),
+        },
+    )
     for folder in ("folder.org", "empty"):
         Path(folder).mkdir()
     os.mkfifo("fifo.org")
     Path("loop.org").symlink_to("loop.org")
-    result = run(*arguments)
-    check_complaint(result, 1)
-    assert says in result.err
+    answer = ask(*arguments)
+    check_complaint(answer, 1)
+    assert says in answer.err
 
 
-def test_what_an_editor_left_is_no_near_match(run: Run) -> None:
-    write(".#gardens.org", "")
-    write("gardens.sync-conflict-20240101-101010-AB.org", "")
-    hint = run("focus", "gardens.org").err
+def test_what_an_editor_left_is_no_near_match(ask: Ask) -> None:
+    write(HERE, {".#gardens.org": "", "gardens.sync-conflict-20240101-101010-AB.org": ""})
+    hint = ask("focus", "gardens.org").err
     assert "garden.org" in hint
     assert ".#" not in hint
     assert "conflict" not in hint
 
 
-def test_a_file_that_may_not_be_read_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_one_line(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may read anything, so the system's refusal is played."""
     original = os.open
 
@@ -610,60 +569,65 @@ def test_a_file_that_may_not_be_read_is_one_line(run: Run, monkeypatch: pytest.M
         return original(path, *arguments, **options)
 
     monkeypatch.setattr(os, "open", refuse)
-    result = run("focus", "garden.org:3")
-    check_complaint(result, 1)
-    assert "garden.org: Permission denied; check its permissions" in result.err
+    answer = ask("focus", "garden.org:3")
+    check_complaint(answer, 1)
+    assert "garden.org: Permission denied; check its permissions" in answer.err
 
 
-def test_titles_of_notes_cannot_steer_a_terminal_through_an_error(run: Run) -> None:
-    write("a.org", "* evil\x1b[2J\x9b\r\x0b\x85title\n")
-    result = run("focus", "a.org::*evil")
-    check_complaint(result, 1)
-    assert "evil\\x1b[2J\\x9b\\r\\x0b\\x85title" in result.err
+def test_titles_of_notes_cannot_steer_a_terminal_through_an_error(ask: Ask) -> None:
+    write(HERE, {"a.org": "* evil\x1b[2J\x9b\r\x0b\x85title\n"})
+    answer = ask("focus", "a.org::*evil")
+    check_complaint(answer, 1)
+    assert "evil\\x1b[2J\\x9b\\r\\x0b\\x85title" in answer.err
 
 
 def test_a_fault_of_the_program_is_status_70_and_tells_no_text(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_arguments: Any, **_options: Any) -> None:
         raise ValueError("hushhush")
 
     monkeypatch.setattr(focusing, "focus", fail)
-    result = run("focus", "garden.org")
-    check_complaint(result, 70)
-    assert "ValueError" in result.err
-    assert "hushhush" not in result.err
+    answer = ask("focus", "garden.org")
+    check_complaint(answer, 70)
+    assert "ValueError" in answer.err
+    assert "hushhush" not in answer.err
 
 
 # --- ORGCTX_ROOT ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def org(run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+def org(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder named by ORGCTX_ROOT; beside it one that is not."""
-    write("org/a.org", "* in the root\n:PROPERTIES:\n:ID: abcdef\n:END:\n")
-    write("org/sub/a.org", "* in the folder\n")
-    write("else/a.org", "* outside\n")
-    write("else/b.org", "* outside\n")
+    write(
+        HERE,
+        {
+            "org/a.org": "* in the root\n:PROPERTIES:\n:ID: abcdef\n:END:\n",
+            "org/sub/a.org": "* in the folder\n",
+            "else/a.org": "* outside\n",
+            "else/b.org": "* outside\n",
+        },
+    )
     monkeypatch.setenv("ORGCTX_ROOT", "~/org")
     return Path.cwd() / "org"
 
 
-def test_the_variable_names_the_root_by_default(run: Run, org: Path) -> None:
+def test_the_variable_names_the_root_by_default(ask: Ask, org: Path) -> None:
     for address in ("abcdef", "a.org", "a.org:1", f"{org}/a.org:1", "org/a.org::*in the root"):
-        assert b"* in the root" in run("focus", address).out
-    assert as_json(run("focus", "org/a.org", "--format", "json"))["targets"][0]["path"] == "a.org"
+        assert "* in the root" in ask("focus", address).out
+    assert as_json(ask("focus", "org/a.org", "--format", "json"))["targets"][0]["path"] == "a.org"
 
 
 def test_a_file_that_is_here_is_meant_before_one_of_its_name_in_the_root(
-    run: Run, org: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, org: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder, title in {"sub": b"* in the folder", ".": b"* in the root"}.items():
+    for folder, title in {"sub": "* in the folder", ".": "* in the root"}.items():
         monkeypatch.chdir(org / folder)
         for address in ("a.org", "a.org:1", "./a.org", str(org / folder / "a.org")):
-            assert title in run("focus", address).out
+            assert title in ask("focus", address).out
     monkeypatch.chdir(org.parent / "else")
-    assert b"* outside" in run("focus", "a.org").out
+    assert "* outside" in ask("focus", "a.org").out
 
 
 LINKED = (
@@ -676,55 +640,55 @@ LINKED = (
 @pytest.mark.parametrize("address", LINKED)
 @pytest.mark.parametrize("root", ["~/org", ""])
 def test_an_address_means_the_same_with_and_without_the_variable(
-    run: Run, org: Path, monkeypatch: pytest.MonkeyPatch, address: str, root: str
+    ask: Ask, org: Path, monkeypatch: pytest.MonkeyPatch, address: str, root: str
 ) -> None:
-    write("org/c.org", "* see [[id:x][y]]\n* plain\n")
+    write(HERE, {"org/c.org": "* see [[id:x][y]]\n* plain\n"})
     monkeypatch.setenv("ORGCTX_ROOT", root)
-    line = as_json(run("focus", address, "--format", "json"))["targets"][0]["line"]
+    line = as_json(ask("focus", address, "--format", "json"))["targets"][0]["line"]
     assert line == (2 if "plain" in address or ":2" in address else 1)
 
 
-def test_a_file_outside_the_variables_root_is_its_own_root(run: Run, org: Path) -> None:
-    data = as_json(run("focus", "else/b.org:1", "--format", "json"))
+def test_a_file_outside_the_variables_root_is_its_own_root(ask: Ask, org: Path) -> None:
+    data = as_json(ask("focus", "else/b.org:1", "--format", "json"))
     assert data["targets"][0]["path"] == "else/b.org"
-    check_complaint(run("focus", "else/nowhere.org"), 1)
+    check_complaint(ask("focus", "else/nowhere.org"), 1)
 
 
-def test_an_option_overrules_the_variable(run: Run, org: Path) -> None:
-    assert b"* outside" in run("focus", "a.org", "--root", "else").out
-    check_complaint(run("focus", "abcdef", "--root", "else"), 1)
+def test_an_option_overrules_the_variable(ask: Ask, org: Path) -> None:
+    assert "* outside" in ask("focus", "a.org", "--root", "else").out
+    check_complaint(ask("focus", "abcdef", "--root", "else"), 1)
 
 
 def test_the_variable_may_name_several_folders_or_none(
-    run: Run, org: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, org: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ORGCTX_ROOT", f"{org}{os.pathsep}{os.pathsep}else")
-    assert b"* in the root" in run("focus", "abcdef").out
-    assert b"* outside" in run("focus", "b.org").out
+    assert "* in the root" in ask("focus", "abcdef").out
+    assert "* outside" in ask("focus", "b.org").out
     monkeypatch.setenv("ORGCTX_ROOT", "")
-    check_complaint(run("focus", "abcdef"), 1)
+    check_complaint(ask("focus", "abcdef"), 1)
 
 
 def test_a_variable_that_names_no_folder_is_told_by_name(
-    run: Run, org: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, org: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ORGCTX_ROOT", "/no/where")
-    result = run("focus", "abcdef")
-    check_complaint(result, 1)
-    assert "ORGCTX_ROOT" in result.err
+    answer = ask("focus", "abcdef")
+    check_complaint(answer, 1)
+    assert "ORGCTX_ROOT" in answer.err
 
 
 # --- The process ---------------------------------------------------------------------------------
 
 
-def test_the_script_and_the_module_are_the_same_program(run: Run) -> None:
-    here = run("focus", "garden.org::*Beds", "--budget", "200")
+def test_the_script_and_the_module_are_the_same_program(ask: Ask) -> None:
+    here = ask("focus", "garden.org::*Beds", "--budget", "200")
     assert script("focus", "garden.org::*Beds", "--budget", "200") == here
     command = [sys.executable, "-m", "orgctx", "focus", "garden.org::*Beds", "--budget", "200"]
-    assert subprocess.run(command, capture_output=True, check=True).stdout == here.out
+    assert subprocess.run(command, capture_output=True, check=True).stdout.decode() == here.out
 
 
-def test_the_script_ends_with_the_status(run: Run) -> None:
+def test_the_script_ends_with_the_status(ask: Ask) -> None:
     for status, arguments in {
         1: ["focus", "nowhere.org"],
         2: ["focus", "garden.org", "--budget", "0"],
@@ -733,7 +697,7 @@ def test_the_script_ends_with_the_status(run: Run) -> None:
         check_complaint(script(*arguments), status)
 
 
-def test_the_locale_does_not_change_what_is_written(run: Run) -> None:
+def test_the_locale_does_not_change_what_is_written(ask: Ask) -> None:
     plain = script("focus", "garden.org::*Beds")
     ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     assert script("focus", "garden.org::*Beds", **ascii_only) == plain
@@ -741,32 +705,31 @@ def test_the_locale_does_not_change_what_is_written(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["focus", "outline", "help"])
-def test_a_reader_that_goes_away_is_no_fault(run: Run, command: str) -> None:
-    write("big.org", "* A\n" + "word word\n" * 30_000)
-    write("many.org", "* A\n" * 30_000)
+def test_a_reader_that_goes_away_is_no_fault(ask: Ask, command: str) -> None:
+    write(HERE, {"big.org": "* A\n" + "word word\n" * 30_000, "many.org": "* A\n" * 30_000})
     arguments = {
         "focus": ["focus", "big.org::*A", "--unit", "chars", "--budget", "1000000"],
         "outline": ["outline", "many.org", "--json"],
         "help": ["--help"],
     }[command]
-    result = script(*arguments, shell="| true")
-    assert result.err == ""
-    assert result.status in ((0, 141) if command == "help" else (141,))
+    answer = script(*arguments, shell="| true")
+    assert answer.err == ""
+    assert answer.status in ((0, 141) if command == "help" else (141,))
 
 
-def test_output_that_cannot_be_written_is_one_line_and_no_bug(run: Run) -> None:
+def test_output_that_cannot_be_written_is_one_line_and_no_bug(ask: Ask) -> None:
     for shell in (">/dev/full", ">&-"):
-        result = script("focus", "garden.org", shell=shell)
-        check_complaint(result, 1)
+        answer = script("focus", "garden.org", shell=shell)
+        check_complaint(answer, 1)
 
 
-def test_without_stderr_the_status_still_tells(run: Run) -> None:
-    assert script("focus", "nowhere.org", shell="2>&-") == (1, b"", "")
+def test_without_stderr_the_status_still_tells(ask: Ask) -> None:
+    assert script("focus", "nowhere.org", shell="2>&-") == (1, "", "")
     assert script("focus", "garden.org:1", shell="2>&-").status == 0
 
 
-def test_a_terminal_gets_no_control_characters(run: Run) -> None:
-    write("a.org", "* evil\x1b[2J \x9b31m\x07 \x7f\nsafe\roverwritten\ttab\n")
+def test_a_terminal_gets_no_control_characters(ask: Ask) -> None:
+    write(HERE, {"a.org": "* evil\x1b[2J \x9b31m\x07 \x7f\nsafe\roverwritten\ttab\n"})
     shown = on_terminal("focus", "a.org") + on_terminal("outline", "a.org")
     assert b"\\x1b[2J" in shown
     assert b"\ttab" in shown

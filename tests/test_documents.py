@@ -4,12 +4,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import check_document, level_in_document, memexes, store_of
-from views import SIZES, one_by_one
+from views import SIZES, check_nesting, one_by_one
 
 from orgctx.core.budget import longest_prefix
 from orgctx.core.document import Document
 from orgctx.core.ledger import Prices
-from orgctx.core.model import Detail
 from orgctx.core.outline import outline
 from orgctx.core.render import render
 from orgctx.errors import BudgetTooSmall
@@ -69,27 +68,10 @@ def test_the_least_that_is_named_is_the_least(question):
             ask(question, needed - 1)
 
 
-RANK = {Detail.SKELETON: 0, Detail.CUT: 1, Detail.FULL: 2}
-
-
-def states(view):
-    left = {each.node.path + str(each.node.index): each.lines for each in view.omitted}
-    return {
-        (s.path, s.line, s.level): (RANK[s.detail], -left.get(s.path + str(s.node.index), 0))
-        for s in view.shown
-        if s.level >= 0
-    }
-
-
 @given(questions(), st.lists(st.integers(0, 1500), min_size=2, max_size=5))
 def test_a_larger_budget_never_shows_less_of_several_files(question, budgets):
     needed = least(question)
-    before: dict = {}
-    for budget in sorted(budgets):
-        now = states(ask(question, needed + budget))
-        for place, state in before.items():
-            assert now[place] >= state
-        before = now
+    check_nesting(ask(question, needed + budget) for budget in sorted(budgets))
 
 
 @given(questions(), st.integers(0, 500))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import chain, combinations, pairwise
 from pathlib import Path
-from time import process_time
-from timeit import repeat
 
 import emacs
 import pytest
 import strategies
+from growth import check_growth
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -252,16 +251,11 @@ GROWTH = {
 
 @pytest.mark.parametrize("name", GROWTH)
 def test_eight_times_as_much_takes_less_than_24_times_as_long(name: str) -> None:
-    lines = GROWTH[name] * (2_500 // len(GROWTH[name]))
-    once, eightfold = seconds(lines), seconds(lines * 8)
-    assert eightfold < 24 * once
+    kinds = GROWTH[name]
+    check_growth(elements, lambda n: kinds * n, 2_500 // len(kinds))
 
 
 def test_blocks_in_blocks() -> None:
     depth = 5_000
     lines = [f"#+begin_{n}" for n in range(depth)] + [f"#+end_{n}" for n in range(depth)][::-1]
     assert found("\n".join(lines)) == [(str(n), n, 2 * depth - 1 - n) for n in range(depth)]
-
-
-def seconds(lines: list[str]) -> float:
-    return min(repeat(lambda: elements(lines), number=1, repeat=5, timer=process_time))

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from program import PROGRAM
 
 import orgctx
 
@@ -17,7 +18,6 @@ pytestmark = pytest.mark.emacs
 
 PACKAGE = Path(orgctx.__path__[0], "surfaces", "emacs", "orgctx.el")
 ERT_FILE = Path(__file__).with_name("orgctx-test.el")
-PROGRAM = Path(sys.executable).with_name("orgctx")
 
 # What package-lint 0.16 says for reasons that do not lie in the package.
 NOT_OURS = (

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import accumulate, chain, pairwise, product
-from time import process_time
-from timeit import repeat
 
 import pytest
 import strategies
+from growth import check_growth
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -526,10 +525,4 @@ GROWTH = {
 @pytest.mark.parametrize("name", GROWTH)
 def test_eight_times_as_much_takes_less_than_24_times_as_long(name: str) -> None:
     size, make = GROWTH[name]
-    once, eightfold = seconds(make(size)), seconds(make(8 * size))
-    assert eightfold < 24 * once
-
-
-def seconds(text: str) -> float:
-    node = node_of(f"* H\n{text}")
-    return min(repeat(lambda: entry(node, str).order, number=1, repeat=5, timer=process_time))
+    check_growth(lambda node: entry(node, str).order, lambda n: node_of(f"* H\n{make(n)}"), size)

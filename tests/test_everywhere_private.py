@@ -17,15 +17,18 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import pytest
+from notes import write
+from program import Answer, Ask, as_json, script
+from stores import stored_bytes
 
 from orgctx import Memex, OrgctxError, open_memex
 from orgctx.cites import Cites
 from orgctx.core import model
-from orgctx.store.opening import database_file, open_store
+from orgctx.store.opening import open_store
 from orgctx.surfaces import cli
 from orgctx.surfaces.api import Node
 
@@ -124,23 +127,6 @@ WORDS = {
 SETTING = 'private_tags = ["private"]\n'
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Ask = Callable[..., Answer]
-
-
-def write(folder: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-    return folder
-
-
 def joined(*parts: dict[str, str]) -> dict[str, str]:
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: "".join(part.get(name, "") for part in parts) for name in names}
@@ -162,12 +148,9 @@ def test_each_private_word_is_in_the_private_part_alone() -> None:
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def notes(home: Path) -> Path:
     """The folder of the memex; the current folder is the one above."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
-    return write(tmp_path / "notes", {**joined(PUBLIC, PRIVATE), "orgctx.toml": SETTING})
+    return write(home / "notes", {**joined(PUBLIC, PRIVATE), "orgctx.toml": SETTING})
 
 
 def let_the_user_set_it(notes: Path) -> None:
@@ -182,19 +165,6 @@ def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
         write(tmp_path, {"no-folder": ""})
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no-folder"))
     return str(request.param)
-
-
-@pytest.fixture
-def ask(capfdbinary: pytest.CaptureFixture[bytes]) -> Ask:
-    """Run the program in this process."""
-
-    def ask(*arguments: str) -> Answer:
-        capfdbinary.readouterr()
-        status = cli.run(arguments)
-        out, err = capfdbinary.readouterr()
-        return Answer(status, out.decode(), err.decode())
-
-    return ask
 
 
 # --- Every command -------------------------------------------------------------------------------
@@ -370,11 +340,11 @@ def test_watching_tells_no_private_word(notes: Path) -> None:
 
 def test_citing_tells_no_private_word(notes: Path, tmp_path: Path, ask: Ask) -> None:
     kept = tmp_path / "cites"
-    ask("read", "sealed.org", "--subtree", "--cites", str(kept), *ROOT)
+    ask("read", "sealed.org", "--subtree", "--cites", kept, *ROOT)
     for name in ("open.org", "safe.org"):
         for form in (("--subtree",), ("--lines", "1-60")):
-            assert ask("read", name, *form, "--cites", str(kept), *ROOT).status == 0
-    assert ask("read", "sub/quokka.org", "--cites", str(kept), *ROOT).status == 1
+            assert ask("read", name, *form, "--cites", kept, *ROOT).status == 0
+    assert ask("read", "sub/quokka.org", "--cites", kept, *ROOT).status == 1
     data = kept.read_bytes()
     packed = re.findall(rb"H4sI[A-Za-z0-9+/=]+", data)
     texts = [gzip.decompress(base64.b64decode(each)) for each in packed]
@@ -384,14 +354,11 @@ def test_citing_tells_no_private_word(notes: Path, tmp_path: Path, ask: Ask) -> 
     lines = " ".join(
         f"[{n}:L{a}-L{b}]" for n in (1, 2, 3, 4) for a, b in ((1, 9), (5, 30), (20, 22))
     )
-    call = [sys.executable, "-m", "orgctx", "cite", "--cites", str(kept)]
     for style in ("link", "footnote"):
-        done = subprocess.run(
-            [*call, "--style", style], input=lines.encode(), capture_output=True, check=False
-        )
-        assert done.returncode in (0, 3), done.stderr
-        assert done.stdout
-        assert found_in((done.stdout + done.stderr).decode()) == set()
+        done = script("cite", "--cites", kept, "--style", style, given=lines)
+        assert done.status in (0, 3), done.err
+        assert done.out
+        assert found_in(done.out + done.err) == set()
 
 
 # --- Nothing is changed by what is private -------------------------------------------------------
@@ -590,9 +557,7 @@ def test_what_can_be_read_off_an_object_is_looked_at(notes: Path) -> None:
 
 def stored() -> str:
     """All bytes of the store's files, as text in lower case."""
-    places = [place for place in database_file().parent.iterdir() if place.is_file()]
-    assert places
-    return "\n".join(place.read_bytes().decode("latin-1").lower() for place in places)
+    return stored_bytes().decode("latin-1").lower()
 
 
 def stored_words() -> set[str]:
@@ -701,7 +666,7 @@ euplectes
 
 
 def test_a_sealed_entry_shows_title_and_id_only(tmp_path: Path, ask: Ask) -> None:
-    root = str(write(tmp_path, {"safe.org": SEALED}))
+    root = write(tmp_path, {"safe.org": SEALED})
     for call in (("safe-000001",), ("safe-000001", "--format", "json"), ("safe.org",)):
         answer = ask("focus", *call, "--root", root)
         assert answer.status == 0
@@ -715,7 +680,7 @@ def test_a_sealed_entry_shows_title_and_id_only(tmp_path: Path, ask: Ask) -> Non
 def test_a_sync_does_not_count_what_is_private(tmp_path: Path, ask: Ask) -> None:
     notes = write(tmp_path, {"a.org": "* A\n", "b.org": "* B\n#+filetags: :private:\n"})
     write(notes, {"orgctx.toml": SETTING})
-    assert json.loads(ask("sync", str(notes), "--json").out)["read"] == 1
+    assert as_json(ask("sync", notes, "--json"))["read"] == 1
 
 
 def test_a_sync_conflict_copy_of_a_private_file_is_not_named(notes: Path, ask: Ask) -> None:

@@ -15,48 +15,30 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import pytest
+from notes import note, snapshot, write
+from program import Answer, Ask, script
+from stores import check_equal_to_a_fresh_store, opened, rows, stored_bytes
+from threads import at_once, rounds
 
-from orgctx import Memex, NotFound, OrgctxError, open_memex
+from orgctx import Memex, NotFound, open_memex
 from orgctx.store import files
 from orgctx.store import sync as syncing
 from orgctx.store.database import VERSION, connect, remove
-from orgctx.store.indexed import IndexedStore
-from orgctx.store.opening import database_file, open_store
+from orgctx.store.opening import database_file
 from orgctx.surfaces import cli
 
 SECRET = "platypus"
 NOTES = 12
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Ask = Callable[..., Answer]
-
-
 either_way = pytest.mark.parametrize("options", [(), ("--no-sync",)], ids=["sync", "no sync"])
-
-
-def note(title: str, id_: str, text: str = "") -> str:
-    return f"* {title}\n:PROPERTIES:\n:ID: {id_}\n:END:\n{text or f'text of {title}'}\n"
-
-
-def write(root: Path, notes: dict[str, str | bytes]) -> Path:
-    for name, text in notes.items():
-        place = root / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(text.encode() if isinstance(text, str) else text)
-    return root
 
 
 def replace(place: Path, text: str) -> None:
@@ -72,19 +54,6 @@ def root(tmp_path: Path) -> Path:
     return write(
         tmp_path / "notes", {f"{n}.org": note(f"N{n}", f"id-{n:06}") for n in range(NOTES)}
     )
-
-
-@pytest.fixture
-def ask(capfdbinary: pytest.CaptureFixture[bytes]) -> Ask:
-    """Run the program in this process."""
-
-    def ask(*arguments: str | Path) -> Answer:
-        capfdbinary.readouterr()
-        status = cli.run([str(each) for each in arguments])
-        out, err = capfdbinary.readouterr()
-        return Answer(status, out.decode(), err.decode())
-
-    return ask
 
 
 SEVERAL = """\
@@ -122,42 +91,6 @@ def elsewhere(
     return [Answer(*each) for each in json.loads(done.stdout)]
 
 
-def opened(root: Path) -> IndexedStore:
-    store = open_store([root])
-    assert isinstance(store, IndexedStore), store.fault
-    return store
-
-
-def rows(database: Path) -> dict[str, Counter[Any]]:
-    """All that a store knows, without the numbers and times that differ from one to the next."""
-    file = "JOIN node ON node.id = {}.node JOIN file ON file.id = node.file"
-    questions = {
-        "file": "SELECT path, size, mtime, hash, headlines, title, is_private, folder, is_active,"
-        " facts FROM file",
-        "file_problem": "SELECT path, line, what, hint FROM file_problem JOIN file"
-        " ON file.id = file_problem.file",
-        "node": "SELECT path, place, line, level, parent, node.title, todo, tags, custom_id"
-        " FROM node JOIN file ON file.id = node.file",
-        "node_id": f"SELECT path, place, value FROM node_id {file.format('node_id')}",
-        "link": f"SELECT path, place, target FROM link {file.format('link')}",
-        "words": "SELECT path, place, words.title, body FROM words JOIN node"
-        " ON node.id = words.rowid JOIN file ON file.id = node.file",
-        "problem": "SELECT path, line, what, hint FROM problem",
-    }
-    connection = sqlite3.connect(database)
-    found = {name: Counter(connection.execute(text)) for name, text in questions.items()}
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-    connection.close()
-    return found
-
-
-def check_equal_to_a_fresh_store(root: Path, tmp_path: Path) -> None:
-    fresh = tmp_path / "fresh" / "memex.sqlite"
-    IndexedStore([root], fresh)
-    assert rows(database_file()) == rows(fresh)
-
-
 # --- Several processes at once -------------------------------------------------------------------
 
 READERS = """\
@@ -185,40 +118,24 @@ print("asked", asked > 0)
 def test_readers_and_writers_in_processes_of_their_own(root: Path, tmp_path: Path) -> None:
     """Four that read, two that sync, while notes are edited: no complaint, no wrong answer."""
     edit(root, 0)
-    seconds = 4.0
-    end = time.monotonic() + seconds
-    readers = [
-        subprocess.Popen(
-            [sys.executable, "-c", READERS, way, str(root), str(seconds - 1)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for way in ("process", "process", "python", "python")
-    ]
-    synced = Counter[tuple[int, str]]()
 
-    def sync_again_and_again(*options: str) -> None:
-        call = [sys.executable, "-m", "orgctx", "sync", str(root), *options]
-        while time.monotonic() < end:
-            done = subprocess.run(call, capture_output=True, text=True, check=False)
-            synced[done.returncode, done.stderr] += 1
+    def read(way: str) -> None:
+        call = [sys.executable, "-c", READERS, way, str(root), "3"]
+        done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.stdout, done.stderr) == ("asked True\n", "")
 
-    writers = [
-        threading.Thread(target=sync_again_and_again, args=each) for each in ((), ("--full",))
-    ]
-    for writer in writers:
-        writer.start()
-    version = 1
-    while time.monotonic() < end:
-        edit(root, version)
-        version += 1
-        time.sleep(0.01)
-    told = [reader.communicate(timeout=60)[0] for reader in readers]
-    for writer in writers:
-        writer.join()
-    assert told == ["asked True\n"] * 4
-    assert set(synced) == {(0, "")}
+    def sync_on(*options: str) -> None:
+        for _ in rounds(4):
+            synced = script("sync", root, *options)
+            assert (synced.status, synced.err) == (0, "")
+
+    def edit_on() -> None:
+        for version in rounds(4):
+            edit(root, version)
+            time.sleep(0.01)
+
+    readers = [partial(read, way) for way in ("process", "process", "python", "python")]
+    at_once(*readers, sync_on, partial(sync_on, "--full"), edit_on)
     opened(root).sync()
     check_equal_to_a_fresh_store(root, tmp_path)
 
@@ -298,11 +215,10 @@ def test_a_sync_forgets_no_file_that_came_meanwhile(
 
 def test_processes_that_find_a_damaged_store_at_once_all_answer(root: Path, tmp_path: Path) -> None:
     write(database_file().parent, {database_file().name: b"no database" * 500})
-    call = [sys.executable, "-m", "orgctx", "focus", "id-000003", "--root", str(root)]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    running = [subprocess.Popen(call, **pipes) for _ in range(3)]
-    ended = [(*each.communicate(timeout=60), each.returncode) for each in running]
-    assert {(status, "text of N3\n" in out, err) for out, err, status in ended} == {(0, True, "")}
+    answers = at_once(*[partial(script, *question(root))] * 3)
+    assert {(each.status, "text of N3\n" in each.out, each.err) for each in answers} == {
+        (0, True, "")
+    }
     check_equal_to_a_fresh_store(root, tmp_path)
 
 
@@ -412,9 +328,7 @@ def test_nothing_outside_is_opened(linked: Path, tmp_path: Path) -> None:
     )
     assert (tmp_path / "seen").read_text() == ""
     assert SECRET not in done.stdout + done.stderr
-    assert SECRET.encode() not in b"".join(
-        place.read_bytes() for place in database_file().parent.iterdir()
-    )
+    assert SECRET.encode() not in stored_bytes()
 
 
 def file_to_link_out(root: Path) -> None:
@@ -1091,13 +1005,13 @@ def test_no_command_touches_a_source(tmp_path: Path, ask: Ask) -> None:
     root = write(tmp_path / "notes", SOURCES)
     for number, place in enumerate(sorted(root.rglob("*"))):
         os.utime(place, ns=(10**18 + number, 10**18 + number * 1_000_003))
-    before = state(root)
+    before = snapshot(root)
     assert set(COMMANDS) == set(cli.cli.list_commands(click.Context(cli.cli)))
     for command, calls in COMMANDS.items():
         for call in calls:
             answer = ask(command, *with_root(call, root))
             assert answer.status in (0, 1), answer
-            assert state(root) == before, (command, call)
+            assert snapshot(root) == before, (command, call)
     watching = subprocess.Popen(
         [sys.executable, "-m", "orgctx", "watch", str(root)], stdout=subprocess.PIPE
     )
@@ -1105,25 +1019,12 @@ def test_no_command_touches_a_source(tmp_path: Path, ask: Ask) -> None:
     assert b" read, " in watching.stdout.readline()
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=30)
-    assert state(root) == before
+    assert snapshot(root) == before
 
 
 def with_root(call: tuple[str, ...], root: Path) -> list[str]:
     at = call.index("--root") + 1 if "--root" in call else len(call)
     return [*call[:at], str(root), *call[at:]]
-
-
-def state(root: Path) -> dict[str, tuple[bytes, int, int, int]]:
-    """Every file's bytes, times of change in nanoseconds, and mode."""
-    return {
-        str(place): (
-            place.read_bytes() if place.is_file() else b"",
-            place.lstat().st_mtime_ns,
-            place.lstat().st_ctime_ns,
-            place.lstat().st_mode,
-        )
-        for place in [root, *sorted(root.rglob("*"))]
-    }
 
 
 # --- A store that is behind ----------------------------------------------------------------------
@@ -1250,87 +1151,54 @@ def many(version: int) -> str:
     return "".join(note(f"Many {n}", f"many-{n:03}", f"v{version}-{n}.") for n in range(40))
 
 
-def fault_in_an_answer(memex: Memex, draw: random.Random) -> object:
-    """Ask for some node. Returns: what is wrong with the answer; None if it is right."""
+def check_an_answer(memex: Memex, draw: random.Random) -> None:
+    """Ask for some node: the answer is of that one."""
     n = draw.choice([7, draw.randrange(40)])
     address = draw.choice([f"many-{n:03}", f"many.org::*Many {n}", f"many.org:{n * 5 + 2}"])
-    try:
-        view = memex.focus(address, budget=draw.choice([300, 4000]))
-        view.report()
-        bodies = [line for line in view.text.split("\n") if line.startswith("v")]
-        is_right = len(bodies) == 1 and bodies[0].endswith(f"-{n}.")
-        is_right = is_right and "text of N3" in memex.node("id-000003").text
-        return None if is_right else (address, view.text)
-    except BaseException as error:
-        return error
+    view = memex.focus(address, budget=draw.choice([300, 4000]))
+    view.report()
+    bodies = [line for line in view.text.split("\n") if line.startswith("v")]
+    assert [body.partition("-")[2] for body in bodies] == [f"{n}."], (address, view.text)
+    assert "text of N3" in memex.node("id-000003").text
 
 
 def test_threads_may_ask_one_memex_while_a_note_is_edited(root: Path) -> None:
     """Each answer is of one version of the file, and of the node that was asked for."""
     replace(root / "many.org", many(0))
-    memex, end = open_memex(root), time.monotonic() + 2
-    asked, wrong = Counter[int](), list[object]()
+    memex = open_memex(root)
 
     def ask_on(number: int) -> None:
         draw = random.Random(number)
-        while time.monotonic() < end:
-            asked[number] += 1
-            if fault := fault_in_an_answer(memex, draw):
-                wrong.append(fault)
+        for _ in rounds(2):
+            check_an_answer(memex, draw)
 
-    threads = [threading.Thread(target=ask_on, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    version = 0
-    while time.monotonic() < end:
-        version += 1
-        replace(root / "many.org", many(version))
-        if version % 10 == 0:
-            memex.sync()
-        time.sleep(0.005)
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    assert len(asked) == 8
-    assert version > 10
+    def edit_on() -> int:
+        for version in rounds(2):
+            replace(root / "many.org", many(version))
+            if version % 10 == 0:
+                memex.sync()
+            time.sleep(0.005)
+        return version
+
+    *_, versions = at_once(*(partial(ask_on, number) for number in range(8)), edit_on)
+    assert versions > 10
 
 
 def test_threads_that_sync_at_once_make_one_store(root: Path, tmp_path: Path) -> None:
     memex = open_memex(root)
     edit(root, 0)
-    wrong: list[object] = []
 
     def sync() -> None:
-        try:
-            memex.sync()
-            memex.node("id-000003")
-        except OrgctxError as error:
-            wrong.append(error)
+        memex.sync()
+        memex.node("id-000003")
 
-    threads = [threading.Thread(target=sync) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    at_once(*[sync] * 8)
     assert "text of N3 0" in memex.focus("id-000003").text
     memex.sync()
     check_equal_to_a_fresh_store(root, tmp_path)
 
 
 def test_connecting_from_many_threads_makes_one_schema(tmp_path: Path) -> None:
-    file, wrong = tmp_path / "cache" / "memex.sqlite", list[object]()
-
-    def make() -> None:
-        try:
-            connect(file).close()
-        except BaseException as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=make) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    file = tmp_path / "cache" / "memex.sqlite"
+    at_once(*[lambda: connect(file).close()] * 8)
     assert connect(file).execute("SELECT count(*) FROM file").fetchone() == (0,)

@@ -7,9 +7,10 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import normalize
 
 import emacs
@@ -17,6 +18,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import Trees, memexes
+from notes import snapshot, write
+from program import Ask
 from views import SIZES
 
 from orgctx import BadArgument, BudgetTooSmall, Memex, NotFound, OutsideRoot, open_memex
@@ -25,7 +28,6 @@ from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.store.files import decode
 from orgctx.store.store import Store
-from orgctx.surfaces import cli
 from orgctx.surfaces.output import to_json
 from orgctx.views import searching
 from orgctx.views.patterns import WIDTH, caseless
@@ -298,22 +300,10 @@ HOUSE = "* House\n挖地种花。\n** Straße\nDIE STRASSE\n"
 SETTING = 'private_tags = ["private"]\n'
 
 
-def write(folder: Path, name: str, content: str | bytes) -> Path:
-    place = folder / name
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(content.encode() if isinstance(content, str) else content)
-    return place
-
-
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def notes(home: Path) -> Path:
     """A folder of notes; the current folder is the one above."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    write(tmp_path, "notes/garden.org", GARDEN)
-    write(tmp_path, "notes/sub/house.org", HOUSE)
-    return tmp_path / "notes"
+    return write(home / "notes", {"garden.org": GARDEN, "sub/house.org": HOUSE})
 
 
 @pytest.fixture
@@ -358,7 +348,7 @@ def test_a_hit_above_the_first_headline_belongs_to_the_file(memex: Memex) -> Non
 
 
 def test_an_entry_shows_its_first_lines_and_all_if_it_is_asked_for(notes: Path) -> None:
-    write(notes, "long.org", "* A\n" + "word\n" * 12 + "** B\nword\n* C\nword\n")
+    write(notes, {"long.org": "* A\n" + "word\n" * 12 + "** B\nword\n* C\nword\n"})
     memex = open_memex(notes)
     found = memex.grep("word")
     assert [len(each.hits) for each in found.entries] == [LINES, 1, 1]
@@ -372,7 +362,7 @@ def test_an_entry_shows_its_first_lines_and_all_if_it_is_asked_for(notes: Path) 
 
 
 def test_a_page_that_ends_within_an_entry_goes_on_within_it(notes: Path) -> None:
-    write(notes, "long.org", "* A\n" + "a word of it\n" * 100)
+    write(notes, {"long.org": "* A\n" + "a word of it\n" * 100})
     memex, lines, after = open_memex(notes), [], ""
     while after is not None:
         found = memex.grep("word", "long.org::A", budget=150, after=after)
@@ -424,7 +414,7 @@ def test_a_node_is_searched_with_what_is_below_it(memex: Memex) -> None:
 
 
 def test_several_roots_are_named(tmp_path: Path, notes: Path) -> None:
-    write(tmp_path, "work/garden.org", "* Beds\ntulips\n")
+    write(tmp_path, {"work/garden.org": "* Beds\ntulips\n"})
     memex = open_memex(notes, tmp_path / "work")
     assert [each.path for each in memex.grep("tulips", "work").entries] == ["work/garden.org"]
     assert {each.path for each in memex.grep("tulips").entries} == {
@@ -439,7 +429,7 @@ def test_a_path_that_is_not_there_is_an_error(memex: Memex, path: str) -> None:
 
 
 def test_a_path_does_not_lead_out(tmp_path: Path, notes: Path) -> None:
-    write(tmp_path, "notes_secret/s.org", "tulips\n")
+    write(tmp_path, {"notes_secret/s.org": "tulips\n"})
     memex = open_memex(notes)
     for path in ("../notes_secret/s.org", str(tmp_path / "notes_secret/s.org"), "/etc/passwd"):
         with pytest.raises(OutsideRoot):
@@ -451,7 +441,7 @@ def test_a_path_does_not_lead_out(tmp_path: Path, notes: Path) -> None:
 
 def test_the_order_is_that_of_folders_files_and_lines(notes: Path) -> None:
     for name in ("b.org", "a/x.org", "a/b/y.org", "a.org", "é.org"):
-        write(notes, name, "* x\nzebra\n")
+        write(notes, {name: "* x\nzebra\n"})
     found = open_memex(notes).grep("zebra")
     paths = [each.path for each in found.entries]
     assert paths == ["a.org", "b.org", "é.org", "a/x.org", "a/b/y.org"]
@@ -495,7 +485,7 @@ def test_a_filter_alone_lists_entries(memex: Memex) -> None:
 
 
 def test_a_file_that_begins_with_a_headline_is_listed_once(notes: Path) -> None:
-    write(notes, "bare.org", "* A\n#+filetags: :bare:\n* B\n")
+    write(notes, {"bare.org": "* A\n#+filetags: :bare:\n* B\n"})
     store = open_memex(notes)._store
     found = [e.line for page in pages(store, Query(tag=("bare",)), 1) for e in page.entries]
     assert found == [1, 1, 3]
@@ -531,7 +521,7 @@ def test_what_cannot_be_asked_is_refused(memex: Memex, arguments: dict[str, Any]
 @pytest.mark.parametrize("regexp", [False, True])
 def test_b71_either_normal_form_finds_the_other(notes: Path, form: str, regexp: bool) -> None:
     composed, apart = "* r\u00e9sum\u00e9", "* re\u0301sume\u0301"
-    write(notes, "forms.org", f"{composed}\n{apart}\n")
+    write(notes, {"forms.org": f"{composed}\n{apart}\n"})
     found = open_memex(notes).grep(normalize(form, "résumé"), regexp=regexp)
     assert hits(found) == [
         ("forms.org:1", 1, composed),
@@ -549,7 +539,7 @@ def test_b71_either_normal_form_finds_the_other(notes: Path, form: str, regexp: 
     ],
 )
 def test_letters_of_any_case_match_as_unicode_says(notes: Path, pattern: str, text: str) -> None:
-    write(notes, "case.org", f"* x\nabc {text} def\n")
+    write(notes, {"case.org": f"* x\nabc {text} def\n"})
     memex = open_memex(notes)
     found = memex.grep(pattern, "case.org", ignore_case=True)
     assert hits(found) == [("case.org::x", 2, f"abc {text} def")]
@@ -557,7 +547,7 @@ def test_letters_of_any_case_match_as_unicode_says(notes: Path, pattern: str, te
 
 
 def test_case_has_no_language(notes: Path) -> None:
-    write(notes, "turkish.org", "ISTANBUL\nistanbul\nıstanbul\n")
+    write(notes, {"turkish.org": "ISTANBUL\nistanbul\nıstanbul\n"})
     found = open_memex(notes).grep("istanbul", "turkish.org", ignore_case=True)
     assert [line for _, line, _ in hits(found)] == [1, 2]
 
@@ -573,14 +563,14 @@ ODD = ("a-b", '"', "(", "*", "AND", "foo:bar", "%", "_", "'; DROP", "\0", "[a", 
 
 @pytest.mark.parametrize("pattern", ODD)
 def test_b82_no_character_means_anything_in_a_literal(notes: Path, pattern: str) -> None:
-    write(notes, "odd.org", f"axb\nx {pattern} y\nEnd\n")
+    write(notes, {"odd.org": f"axb\nx {pattern} y\nEnd\n"})
     found = open_memex(notes).grep(pattern, "odd.org")
     assert hits(found) == [("odd.org", 2, f"x {pattern} y")]
 
 
 def test_b46_only_line_feeds_end_lines(notes: Path) -> None:
     text = "* A\nold\f* x\nx\u2028* y\ny\x0b* z\nz\x85* w\nlone\rv needle\n"
-    write(notes, "ends.org", text)
+    write(notes, {"ends.org": text})
     assert [line for _, line, _ in hits(open_memex(notes).grep("* ", "ends.org"))] == [
         1,
         2,
@@ -592,7 +582,7 @@ def test_b46_only_line_feeds_end_lines(notes: Path) -> None:
 
 
 def test_b43_a_line_ends_before_its_carriage_return(notes: Path) -> None:
-    write(notes, "crlf.org", "zero\r\n* A\r\nbody needle\r\nmixed needle\n\r\n")
+    write(notes, {"crlf.org": "zero\r\n* A\r\nbody needle\r\nmixed needle\n\r\n"})
     memex = open_memex(notes)
     expected = [(3, "body needle"), (4, "mixed needle")]
     for query in ({"pattern": "needle"}, {"pattern": "needle$", "regexp": True}):
@@ -603,7 +593,7 @@ def test_b43_a_line_ends_before_its_carriage_return(notes: Path) -> None:
 
 
 def test_b44_a_byte_order_mark_is_no_text(notes: Path) -> None:
-    write(notes, "bom.org", b"\xef\xbb\xbf* needle\n")
+    write(notes, {"bom.org": b"\xef\xbb\xbf* needle\n"})
     assert hits(open_memex(notes).grep("^. needle", regexp=True)) == [
         ("bom.org::needle", 1, "* needle")
     ]
@@ -629,10 +619,10 @@ def test_a_long_line_is_cut_around_the_hit(line, data):
 
 
 def test_a_cut_line_says_where(notes: Path) -> None:
-    write(notes, "long.org", "a" * 5000 + " needle " + "b" * 5000 + "\n")
+    write(notes, {"long.org": "a" * 5000 + " needle " + "b" * 5000 + "\n"})
     [(_, _, text)] = hits(open_memex(notes).grep("needle"))
     assert re.fullmatch(r"…a{90,99} needle b{90,99}…", text)
-    write(notes, "long.org", "needle " + "b" * 5000 + "\n")
+    write(notes, {"long.org": "needle " + "b" * 5000 + "\n"})
     [(_, _, text)] = hits(open_memex(notes).grep("needle"))
     assert re.fullmatch(r"needle b{193}…", text)
 
@@ -647,7 +637,7 @@ EVIL = (
 
 @pytest.mark.parametrize("pattern", EVIL)
 def test_no_expression_hangs(notes: Path, pattern: str) -> None:
-    write(notes, "long.org", "a" * 300_000 + "!\n" + "x" * 300_000 + "\n")
+    write(notes, {"long.org": "a" * 300_000 + "!\n" + "x" * 300_000 + "\n"})
     memex = open_memex(notes)
     start = process_time()
     memex.grep(pattern, "long.org", regexp=True)
@@ -655,7 +645,7 @@ def test_no_expression_hangs(notes: Path, pattern: str) -> None:
 
 
 def test_b50_a_line_of_millions_is_searched_in_linear_time(notes: Path) -> None:
-    write(notes, "long.org", "* A\nbefore\0after\n* C\n" + "é" * 3_000_000 + "needle\n")
+    write(notes, {"long.org": "* A\nbefore\0after\n* C\n" + "é" * 3_000_000 + "needle\n"})
     memex = open_memex(notes)
     start = process_time()
     [(_, line, text)] = hits(memex.grep("needle"))
@@ -717,10 +707,15 @@ needle after
 
 @pytest.fixture
 def secrets(notes: Path) -> Memex:
-    write(notes, "secrets.org", SECRETS)
-    write(notes, "hidden/needle.org", "#+filetags: :private:\n* needle\n")
-    write(notes, "sealed.org", "#+title: Sealed needle\n#+filetags: :crypt:\nneedle\n* needle\n")
-    write(notes, "orgctx.toml", SETTING)
+    write(
+        notes,
+        {
+            "secrets.org": SECRETS,
+            "hidden/needle.org": "#+filetags: :private:\n* needle\n",
+            "sealed.org": "#+title: Sealed needle\n#+filetags: :crypt:\nneedle\n* needle\n",
+            "orgctx.toml": SETTING,
+        },
+    )
     return open_memex(notes)
 
 
@@ -766,36 +761,31 @@ def test_a_private_file_or_folder_is_not_there(
 def test_what_changed_is_found(notes: Path) -> None:
     memex = open_memex(notes)
     assert memex.grep("wombat").entries == ()
-    write(notes, "new.org", "* New\nwombat\n")
-    write(notes, "garden.org", "* Other\nwombat too\n")
+    write(notes, {"new.org": "* New\nwombat\n", "garden.org": "* Other\nwombat too\n"})
     assert [hit[1:] for hit in hits(memex.grep("wombat"))] == [(2, "wombat too"), (2, "wombat")]
     (notes / "new.org").unlink()
     assert [hit[1:] for hit in hits(memex.grep("wombat"))] == [(2, "wombat too")]
 
 
 def test_a_file_that_cannot_be_read_is_told_of_and_the_others_are_searched(notes: Path) -> None:
-    write(notes, "latin.org", "* caf\xe9 tulips\n".encode("latin-1"))
+    write(notes, {"latin.org": "* caf\xe9 tulips\n".encode("latin-1")})
     found = open_memex(notes).grep("tulips")
     assert len(found.entries) == 4
     assert [(each.path, each.line) for each in found.unreadable] == [("latin.org", 0)]
 
 
 def test_nothing_is_written_to_notes(notes: Path) -> None:
-    def state() -> list[tuple[str, int, bytes]]:
-        places = sorted(place for place in notes.rglob("*") if place.is_file())
-        return [(str(each), each.stat().st_mtime_ns, each.read_bytes()) for each in places]
-
-    before = state()
+    before = snapshot(notes)
     memex = open_memex(notes)
     for query in ({"pattern": "tulips"}, {"pattern": "nothing"}, {"todo": "TODO"}):
         memex.grep(**query)
     memex.grep("t.*p", regexp=True, limit=1)
-    assert state() == before
+    assert snapshot(notes) == before
 
 
 def test_b47_files_without_much_in_them(notes: Path) -> None:
     for number, text in enumerate(("", "\n\n", "#+title: only\n", "* no line feed at end")):
-        write(notes, f"small{number}.org", text)
+        write(notes, {f"small{number}.org": text})
     memex = open_memex(notes)
     assert hits(memex.grep("end", "small3.org")) == [
         ("small3.org::no line feed at end", 1, "* no line feed at end")
@@ -805,7 +795,7 @@ def test_b47_files_without_much_in_them(notes: Path) -> None:
 
 
 def test_a_name_with_odd_characters_stays_on_its_line(notes: Path) -> None:
-    write(notes, "new\nline.org", "* A\nwombat\n* B\nwombat\n")
+    write(notes, {"new\nline.org": "* A\nwombat\n* B\nwombat\n"})
     memex = open_memex(notes)
     found = memex.grep("wombat", limit=1)
     assert found.text.count("\n") == 3
@@ -815,26 +805,10 @@ def test_a_name_with_odd_characters_stays_on_its_line(notes: Path) -> None:
 # --- The command line ----------------------------------------------------------------------------
 
 
-class Result(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Result]
-
-
 @pytest.fixture
-def run(notes: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Run the program in this process."""
-
-    def run(*arguments: str) -> Result:
-        capfdbinary.readouterr()
-        status = cli.run(("grep", *arguments))
-        out, err = capfdbinary.readouterr()
-        return Result(status, out.decode(), err.decode())
-
-    return run
+def grep(notes: Path, ask: Ask) -> Ask:
+    """Ask the command."""
+    return partial(ask, "grep")
 
 
 ROOT = ("--root", "notes")
@@ -858,44 +832,44 @@ ROOT = ("--root", "notes")
     ids=str,
 )
 def test_the_command_prints_the_text(
-    run: Run, memex: Memex, arguments: tuple[str, ...], query: dict[str, Any]
+    grep: Ask, memex: Memex, arguments: tuple[str, ...], query: dict[str, Any]
 ) -> None:
     text = memex.grep(**query).text
-    status, out, err = run(*arguments, *ROOT)
+    status, out, err = grep(*arguments, *ROOT)
     assert (status, err) == (0, "")
     if "orgctx grep" not in out:
         assert out == text
         return
     shown, _, call = out.rpartition("orgctx grep ")
     assert text.startswith(shown[: shown.rindex("… and")])
-    status, after, err = run(*shlex.split(call))
+    status, after, err = grep(*shlex.split(call))
     assert (status, err) == (0, "")
     assert not set(after.split("\n")[:1]) & set(out.split("\n")), "a call that goes on"
 
 
-def test_the_command_prints_json_within_the_budget(run: Run, memex: Memex) -> None:
-    status, out, err = run("i", "--json", *ROOT)
+def test_the_command_prints_json_within_the_budget(grep: Ask, memex: Memex) -> None:
+    status, out, err = grep("i", "--json", *ROOT)
     assert (status, err, json.loads(out)["cursor"]) == (0, "", None)
     assert json.loads(out) == json.loads(json.dumps(to_data(memex.grep("i"))))
-    status, out, err = run("i", "--json", "--budget", "300", *ROOT)
+    status, out, err = grep("i", "--json", "--budget", "300", *ROOT)
     assert (status, err) == (0, "")
     assert count(out) <= 300
     assert json.loads(out)["left_out"] > 0
     assert json.loads(out)["entries"][0]["hits"][0] == [2, ":ID: file-0000001"]
 
 
-def test_nothing_found_says_so(run: Run) -> None:
-    status, out, err = run("wombat", *ROOT)
+def test_nothing_found_says_so(grep: Ask) -> None:
+    status, out, err = grep("wombat", *ROOT)
     assert (status, out) == (1, "")
     assert err == "orgctx: nothing found for 'wombat'; try another word, or --ignore-case\n"
-    assert run("Tulisp", *ROOT).err == (
+    assert grep("Tulisp", *ROOT).err == (
         "orgctx: nothing found for 'Tulisp'; there is a title 'Tulips'\n"
     )
-    assert run("tulips", "sub", *ROOT, "--ignore-case").err == (
+    assert grep("tulips", "sub", *ROOT, "--ignore-case").err == (
         "orgctx: nothing found for 'tulips' in sub; try another word\n"
     )
-    assert run("", "--todo", "NEXT", *ROOT).status == 1
-    status, out, err = run("wombat", "--json", *ROOT)
+    assert grep("", "--todo", "NEXT", *ROOT).status == 1
+    status, out, err = grep("wombat", "--json", *ROOT)
     assert (status, json.loads(out)["entries"]) == (1, [])
 
 
@@ -914,53 +888,53 @@ def test_nothing_found_says_so(run: Run) -> None:
     ],
     ids=str,
 )
-def test_refusals(run: Run, arguments: tuple[str, ...], status: int) -> None:
-    result = run(*arguments, *ROOT)
+def test_refusals(grep: Ask, arguments: tuple[str, ...], status: int) -> None:
+    result = grep(*arguments, *ROOT)
     assert (result.status, result.out) == (status, "")
     assert re.fullmatch(r"orgctx: [^\n]+\n", result.err)
 
 
-def test_the_smallest_budget_that_is_named_works(run: Run) -> None:
-    needed = re.search(r"budget of (\d+) or more", run("i", "--budget", "1", *ROOT).err)
+def test_the_smallest_budget_that_is_named_works(grep: Ask) -> None:
+    needed = re.search(r"budget of (\d+) or more", grep("i", "--budget", "1", *ROOT).err)
     assert needed
-    result = run("i", "--budget", needed[1], *ROOT)
+    result = grep("i", "--budget", needed[1], *ROOT)
     assert result.status == 0
     assert count(result.out) <= int(needed[1])
 
 
-def test_unreadable_files_are_named_on_standard_error(run: Run, notes: Path) -> None:
-    write(notes, "latin.org", "* caf\xe9\n".encode("latin-1"))
-    status, out, err = run("tulips", *ROOT)
+def test_unreadable_files_are_named_on_standard_error(grep: Ask, notes: Path) -> None:
+    write(notes, {"latin.org": "* caf\xe9\n".encode("latin-1")})
+    status, out, err = grep("tulips", *ROOT)
     assert status == 0
     assert "latin" not in out
     assert re.fullmatch(r"orgctx: latin\.org: not UTF-8 text, from line 1 on; [^\n]+\n", err)
 
 
-def test_unsaved_edits_of_what_is_shown_are_told_of(run: Run, notes: Path) -> None:
+def test_unsaved_edits_of_what_is_shown_are_told_of(grep: Ask, notes: Path) -> None:
     (notes / "sub" / ".#house.org").symlink_to("somebody@host.1")
-    assert run("tulips", *ROOT).err == ""
-    result = run("挖", *ROOT)
+    assert grep("tulips", *ROOT).err == ""
+    result = grep("挖", *ROOT)
     assert (result.status, result.out.count("\n")) == (0, 2)
     assert re.fullmatch(r"orgctx: sub/house\.org: [^\n]*unsaved[^\n]*\n", result.err)
 
 
-def test_without_a_root_a_file_is_searched_alone(run: Run) -> None:
-    result = run("tulips", "notes/garden.org", "--limit", "1")
+def test_without_a_root_a_file_is_searched_alone(grep: Ask) -> None:
+    result = grep("tulips", "notes/garden.org", "--limit", "1")
     assert result.out.startswith("id:beds-0000001 — notes/garden.org::Beds")
-    assert run("tulips", "notes").status == 1
-    assert "--root" in run("tulips", "notes").err
+    assert grep("tulips", "notes").status == 1
+    assert "--root" in grep("tulips", "notes").err
 
 
-def test_the_default_roots_are_searched(run: Run, notes: Path, monkeypatch: Any) -> None:
+def test_the_default_roots_are_searched(grep: Ask, notes: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("ORGCTX_ROOT", str(notes))
-    expected = run("tulips", *ROOT)
+    expected = grep("tulips", *ROOT)
     for path in ((), ("notes",), ("notes/garden.org",)):
-        assert run("tulips", *path) == expected
+        assert grep("tulips", *path) == expected
 
 
-def test_the_budget_of_the_settings_holds(run: Run, notes: Path) -> None:
-    write(notes, "orgctx.toml", "budget = 90\n")
-    assert 40 < count(run("i", *ROOT).out) <= 90
+def test_the_budget_of_the_settings_holds(grep: Ask, notes: Path) -> None:
+    write(notes, {"orgctx.toml": "budget = 90\n"})
+    assert 40 < count(grep("i", *ROOT).out) <= 90
 
 
 # --- Real notes ----------------------------------------------------------------------------------

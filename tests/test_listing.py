@@ -12,6 +12,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import store_of
+from notes import write
+from program import Ask, as_json
 
 from orgctx.core.outline import outline
 from orgctx.errors import BadArgument, BudgetTooSmall, NotFound, OrgctxError
@@ -19,7 +21,6 @@ from orgctx.store.database import connect
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import open_store
 from orgctx.store.store import Store
-from orgctx.surfaces.cli import run
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
 from orgctx.views.totals import totals
@@ -36,11 +37,7 @@ NOTES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    for path, text in NOTES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
-    return folder
+    return write(tmp_path / "notes", NOTES)
 
 
 def stores(*roots):
@@ -160,9 +157,7 @@ def test_a_call_that_goes_on_is_no_option(tmp_path: Path) -> None:
 
 def test_pages_cover_all_of_it_once(tmp_path: Path) -> None:
     for number in range(23):
-        (tmp_path / f"f{number:02}").mkdir()
-        (tmp_path / f"f{number:02}/x.org").write_text("* X\n", encoding="utf-8")
-        (tmp_path / f"{number:02}.org").write_text("* H\n" * number, encoding="utf-8")
+        write(tmp_path, {f"f{number:02}/x.org": "* X\n", f"{number:02}.org": "* H\n" * number})
     for store in stores(tmp_path):
         for path, total in ((tmp_path.name, 46), ("22.org", 22)):
             seen, calls = Counter(), [{}]
@@ -182,7 +177,7 @@ def test_pages_cover_all_of_it_once(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_counted_with_the_call_that_goes_on(tmp_path: Path) -> None:
     for number in range(7):
-        (tmp_path / f"{number}.org").write_text("", encoding="utf-8")
+        write(tmp_path, {f"{number}.org": ""})
     for store in stores(tmp_path):
         text = ls(store, tmp_path.name, Limit(), 2).text
         assert text.endswith(
@@ -220,8 +215,8 @@ def test_a_listing_never_costs_more_than_its_budget(titles, budget, most):
 
 
 def test_private_notes_are_in_no_count(root: Path) -> None:
-    (root / "orgctx.toml").write_text('private_tags = ["x", "hush"]\n', encoding="utf-8")
-    (root / "z/e.org").write_text("#+filetags: :hush:\n* H\n", encoding="utf-8")
+    write(root, {"orgctx.toml": 'private_tags = ["x", "hush"]\n'})
+    write(root, {"z/e.org": "#+filetags: :hush:\n* H\n"})
     for store in stores(root):
         assert bare(lines(store)) == ["notes — 4 files, 5 headlines"]
         assert not any("z/" in line or "One" in line for line in lines(store, "notes"))
@@ -229,9 +224,8 @@ def test_private_notes_are_in_no_count(root: Path) -> None:
             ls(store, "z", Limit())
 
 
-def test_json_has_the_same_fields(root: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert run(["ls", "p", "--root", str(root), "--json"]) == 0
-    data = json.loads(capfdbinary.readouterr().out)
+def test_json_has_the_same_fields(root: Path, ask: Ask) -> None:
+    data = as_json(ask("ls", "p", "--root", root, "--json"))
     assert data == json.loads(json.dumps(to_data(ls(open_store([root]), "p", Limit()))))
     assert [row["address"] for row in data["rows"]] == ["p/q/", "p/c.org"]
 

@@ -8,13 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
-from time import process_time
-from timeit import repeat
 from typing import Any
 
 import emacs
 import pytest
 import strategies
+from growth import check_growth
 from hypothesis import given
 
 from orgctx.core.model import Node, Problem, Tree
@@ -746,16 +745,11 @@ GROWTH = {
 @pytest.mark.parametrize("name", GROWTH)
 def test_eight_times_as_much_takes_less_than_24_times_as_long(name: str) -> None:
     size, make = GROWTH[name]
-    once, eightfold = seconds(make(size)), seconds(make(8 * size))
-    assert eightfold < 24 * once
+    check_growth(read_all, make, size)
 
 
-def seconds(text: str) -> float:
-    """How long it takes to read all there is to read, on a good day."""
-
-    def read_all() -> None:
-        tree = read(text)
-        list(tree.nodes)
-        problems(tree)
-
-    return min(repeat(read_all, number=1, repeat=5, timer=process_time))
+def read_all(text: str) -> None:
+    """Read all there is to read."""
+    tree = read(text)
+    list(tree.nodes)
+    problems(tree)

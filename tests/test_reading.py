@@ -7,18 +7,19 @@ import json
 import os
 import re
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from time import process_time
-from timeit import repeat
 from typing import NamedTuple
 
 import emacs
 import pytest
 import strategies
+from growth import seconds
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from notes import snapshot, write
+from program import PROGRAM, Ask
 from views import SIZES, OneTree
 
 from orgctx import BadArgument, BudgetTooSmall, Memex, NotFound, OrgctxError, open_memex
@@ -27,12 +28,10 @@ from orgctx.core.model import Tree
 from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.store.files import decode
-from orgctx.surfaces import cli
 from orgctx.views.reading import Reading, read, to_data
 from orgctx.views.view import Limit
 
 HUGE = 10**9
-PROGRAM = Path(sys.executable).with_name("orgctx")
 ENVELOPE = re.compile(r"\[(\d+)\] (.+) — ([0-9a-f]{12}), (?:lines (\d+)-(\d+)|no lines) of (\d+)")
 REST = re.compile(r"… (\d+) lines? left: (orgctx read (.+) --lines (\d+-\d+).*)")
 GAP = re.compile(r"… (\d+) lines? not shown")
@@ -249,7 +248,7 @@ def test_the_revision_is_gits(content):
 
 
 def test_git_itself_gives_this_revision(tmp_path):
-    (tmp_path / "a.org").write_bytes(ENDS["both"])
+    write(tmp_path, {"a.org": ENDS["both"]})
     asked = ["git", "hash-object", "--no-filters", "a.org"]
     found = subprocess.run(asked, cwd=tmp_path, capture_output=True, check=True).stdout.decode()
     memex = open_memex(tmp_path)
@@ -428,9 +427,7 @@ def test_time_grows_with_the_file_alone():
     def cost(size: int) -> float:
         tree = tree_of("".join(f"* H{n}\ntext of {n}\n" for n in range(size)))
         read_tree(tree, subtree=True)
-        return min(
-            repeat(lambda: read_tree(tree, subtree=True), number=1, repeat=3, timer=process_time)
-        )
+        return seconds(partial(read_tree, tree, subtree=True), 3)
 
     assert cost(20_000) < 4 * cost(10_000)
 
@@ -451,31 +448,10 @@ What grows.
 """
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Ask = Callable[..., Answer]
-
-
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Ask:
-    """Run the program in this process, in a folder with NOTES in it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
-    (tmp_path / "notes").mkdir()
-    Path("notes/garden.org").write_text(NOTES, encoding="utf-8")
-
-    def ask(*arguments: str) -> Answer:
-        capfdbinary.readouterr()
-        status = cli.run(arguments)
-        out, err = capfdbinary.readouterr()
-        return Answer(status, out.decode(), err.decode())
-
+def ask(home: Path, ask: Ask) -> Ask:
+    """Run the program where NOTES are below the current folder."""
+    write(home, {"notes/garden.org": NOTES})
     return ask
 
 
@@ -519,7 +495,7 @@ def test_the_command_prints_what_the_memex_gives(ask, arguments, asked):
 
 @pytest.mark.parametrize("budget", [150, 180, 220, 300, 5000])
 def test_json_keeps_the_budget_too(ask, budget):
-    Path("notes/long.org").write_text("* A\n" + 'some "text" here\n' * 60, encoding="utf-8")
+    write(Path("notes"), {"long.org": "* A\n" + 'some "text" here\n' * 60})
     arguments = ("read", "notes/long.org", "--subtree", "--json", "--budget")
     answer = ask(*arguments, str(budget))
     assert (answer.status, answer.err) == (0, "")
@@ -556,8 +532,7 @@ def test_the_call_that_goes_on_is_exact(ask, name, is_in_root):
     """A shell runs what is printed, until nothing is left."""
     text = "* A\n" + "".join(f"line {n}\n" for n in range(60))
     Path("my notes").mkdir()
-    place = Path("my notes" if is_in_root else ".", name)
-    place.write_text(text, encoding="utf-8")
+    write(Path("my notes" if is_in_root else "."), {name: text})
     arguments = ["--root", "my notes"] if is_in_root else []
     found = ask("read", "--subtree", "--budget", "300", *arguments, "--", name).out
     rows = {}
@@ -577,7 +552,7 @@ def test_the_call_that_goes_on_names_the_registry(ask):
 
 
 def test_the_default_budget_is_8000(ask):
-    Path("notes/long.org").write_text("* A\n" + "one line of text\n" * 3000, encoding="utf-8")
+    write(Path("notes"), {"long.org": "* A\n" + "one line of text\n" * 3000})
     plain = ask("read", "notes/long.org", "--subtree")
     assert "--budget" not in plain.out
     assert 7900 < SIZES["o200k_base"](plain.out) <= 8000
@@ -585,7 +560,7 @@ def test_the_default_budget_is_8000(ask):
 
 
 def test_a_configured_budget_holds(ask):
-    Path("notes/orgctx.toml").write_text("budget = 60\n", encoding="utf-8")
+    write(Path("notes"), {"orgctx.toml": "budget = 60\n"})
     found = ask("read", "garden.org", "--subtree", "--root", "notes")
     assert SIZES["o200k_base"](found.out) <= 60
 
@@ -625,15 +600,20 @@ def test_inline_tasks_are_text_where_that_is_asked_for(ask):
 
 def test_without_looking_for_changes_the_text_is_the_files_own(ask):
     ask("sync", "notes")
-    Path(GARDEN).write_text(NOTES.replace("intro", "outro"), encoding="utf-8")
+    write(Path(), {GARDEN: NOTES.replace("intro", "outro")})
     assert "2: outro\n" in ask("read", "garden.org", "--root", "notes", "--no-sync").out
 
 
 @pytest.fixture
 def secret(ask: Ask) -> Ask:
-    Path("notes/orgctx.toml").write_text('private_tags = ["private"]\n', encoding="utf-8")
-    Path("notes/open.org").write_text(SECRET, encoding="utf-8")
-    Path("notes/shut.org").write_text("#+filetags: :private:\n* Shut\n", encoding="utf-8")
+    write(
+        Path("notes"),
+        {
+            "orgctx.toml": 'private_tags = ["private"]\n',
+            "open.org": SECRET,
+            "shut.org": "#+filetags: :private:\n* Shut\n",
+        },
+    )
     return ask
 
 
@@ -661,11 +641,10 @@ def test_a_private_file_is_not_there(secret):
 
 def test_reading_writes_to_no_note(ask):
     os.utime(GARDEN, ns=(10**18, 10**18))
-    before = Path(GARDEN).read_bytes(), os.stat(GARDEN).st_mtime_ns, sorted(os.listdir("notes"))
+    before = snapshot(Path("notes"))
     for more in ((), ("--subtree",), ("--lines", "2-4"), ("--cites", "c.json")):
         assert ask("read", GARDEN, *more).status == 0
-    after = Path(GARDEN).read_bytes(), os.stat(GARDEN).st_mtime_ns, sorted(os.listdir("notes"))
-    assert before == after
+    assert snapshot(Path("notes")) == before
 
 
 def test_what_an_editor_has_not_saved_is_told(ask):
@@ -677,9 +656,7 @@ def test_what_an_editor_has_not_saved_is_told(ask):
 
 
 def test_several_roots_are_told_apart(tmp_path):
-    for root in ("one", "two"):
-        (tmp_path / root).mkdir()
-        (tmp_path / root / "a.org").write_text(f"* {root}\n", encoding="utf-8")
+    write(tmp_path, {f"{root}/a.org": f"* {root}\n" for root in ("one", "two")})
     memex: Memex = open_memex(tmp_path / "one", tmp_path / "two")
     cites = Cites()
     found = [memex.read(f"{root}/a.org", subtree=True, cites=cites) for root in ("one", "two")]

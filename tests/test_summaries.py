@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from notes import write
 
 from orgctx.core.outline import outline
 from orgctx.store import folders
@@ -87,12 +88,12 @@ def test_any_text_has_a_summary_of_a_line_which_is_always_the_same(texts, others
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for folder in ("a", "a/deep", "b", "c"):
-        (tmp_path / "notes" / folder).mkdir(parents=True, exist_ok=True)
-        for number in range(3):
-            text = f"#+title: {folder} {number}\n* Words of {folder}\n"
-            (tmp_path / "notes" / folder / f"{number}.org").write_text(text, encoding="utf-8")
-    return tmp_path / "notes"
+    notes = {
+        f"{folder}/{number}.org": f"#+title: {folder} {number}\n* Words of {folder}\n"
+        for folder in ("a", "a/deep", "b", "c")
+        for number in range(3)
+    }
+    return write(tmp_path / "notes", notes)
 
 
 def test_only_folders_on_the_way_to_the_root_are_made_again(root, monkeypatch):
@@ -103,7 +104,7 @@ def test_only_folders_on_the_way_to_the_root_are_made_again(root, monkeypatch):
     assert all(before.values())
     store.sync()
     assert made == []
-    (root / "a/deep/1.org").write_text("#+title: Zebra\n* Stripes\n", encoding="utf-8")
+    write(root, {"a/deep/1.org": "#+title: Zebra\n* Stripes\n"})
     store.sync()
     assert made == [[b"a/deep", b"a", b""]]
     assert "Zebra" in store.folder("a/deep").summary
@@ -127,7 +128,7 @@ def test_folders_are_right_after_a_sync_that_was_stopped(root, monkeypatch):
         raise KeyboardInterrupt
 
     store = open_store([root])
-    (root / "b/9.org").write_text("* New\n", encoding="utf-8")
+    write(root, {"b/9.org": "* New\n"})
     with monkeypatch.context() as patch:
         patch.setattr("orgctx.store.sync.fold", stopped)
         with pytest.raises(KeyboardInterrupt):

@@ -1,14 +1,14 @@
 """What is around a target in other files, several targets at once, and the whole memex."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
+from notes import write
+from program import Ask, as_json
 
 from orgctx import BadConfig, BudgetTooSmall, open_memex
 from orgctx.core.links import linked_ids
-from orgctx.surfaces.cli import run
 from orgctx.tokens import count
 
 GARDEN = """\
@@ -43,11 +43,8 @@ For <id:beds-000001> too.
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    for path, text in {"garden.org": GARDEN, "shed/tools.org": TOOLS, "shed/empty.org": ""}.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return root
+    files = {"garden.org": GARDEN, "shed/tools.org": TOOLS, "shed/empty.org": ""}
+    return write(tmp_path / "notes", files)
 
 
 def titles(view, relation=None):
@@ -85,9 +82,9 @@ def test_a_link_that_was_just_written_is_a_backlink(notes: Path) -> None:
     memex = open_memex(notes)
     spade = memex.node("spade-00001")
     assert len(spade.backlinks) == 1
-    (notes / "new.org").write_text("* New\n[[id:spade-00001]]\n", encoding="utf-8")
+    write(notes, {"new.org": "* New\n[[id:spade-00001]]\n"})
     assert [each.title for each in spade.backlinks] == ["Beds", "New"]
-    (notes / "garden.org").write_text("* Empty now\n", encoding="utf-8")
+    write(notes, {"garden.org": "* Empty now\n"})
     assert [each.title for each in spade.backlinks] == ["New"]
 
 
@@ -127,16 +124,16 @@ def test_the_document_is_the_smallest_folder_that_holds_it(notes: Path) -> None:
 
 def test_of_many_backlinks_the_first_are_shown(notes: Path) -> None:
     for number in range(100):
-        (notes / f"{number:03}.org").write_text("* L\n[[id:spade-00001]]\n", encoding="utf-8")
+        write(notes, {f"{number:03}.org": "* L\n[[id:spade-00001]]\n"})
     view = open_memex(notes).focus("spade-00001", lens="fisheye", budget=100_000)
     assert len(titles(view, "backlink")) == 24
     assert len({s.path for s in view.shown if s.level == 0}) == 103
 
 
 def test_a_private_node_is_no_link(notes: Path) -> None:
-    (notes / "orgctx.toml").write_text('private_tags = ["hush"]\n', encoding="utf-8")
+    write(notes, {"orgctx.toml": 'private_tags = ["hush"]\n'})
     text = TOOLS.replace("* Spade", "* Spade :hush:").replace("* TODO Hose", "* TODO Hose :hush:")
-    (notes / "shed/tools.org").write_text(text, encoding="utf-8")
+    write(notes, {"shed/tools.org": text})
     memex = open_memex(notes)
     view = memex.focus("beds-000001", lens="fisheye")
     assert not {"Spade", "Hose"} & set(titles(view))
@@ -169,11 +166,10 @@ def test_targets_above_and_below_one_another(notes: Path) -> None:
 
 
 def test_files_without_a_root_in_one_document(
-    notes: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+    notes: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     monkeypatch.chdir(notes)
-    assert run(["focus", "garden.org", "shed/tools.org::*Hose", "--format", "json"]) == 0
-    data = json.loads(capfdbinary.readouterr().out)
+    data = as_json(ask("focus", "garden.org", "shed/tools.org::*Hose", "--format", "json"))
     assert [each["path"] for each in data["targets"]] == ["garden.org", "shed/tools.org"]
     assert data["targets"][1]["todo"] == "TODO"
     assert data["shown"][0] | {"tokens": 0} == {
@@ -219,7 +215,7 @@ def test_an_overview_gives_the_addresses_in_full(notes: Path) -> None:
 )
 def test_what_is_active_is_a_rule_of_the_user(notes: Path, rule: str, active: list[str]) -> None:
     if rule:
-        (notes / "orgctx.toml").write_text(f"[active]\n{rule}\n", encoding="utf-8")
+        write(notes, {"orgctx.toml": f"[active]\n{rule}\n"})
     view = open_memex(notes).overview(budget=10_000)
     shown = [s.node.title for s in view.shown if s.relation in ("active", "file", "container")]
     assert [each for each in shown if each in active] == active
@@ -229,7 +225,7 @@ def test_what_is_active_is_a_rule_of_the_user(notes: Path, rule: str, active: li
 
 @pytest.mark.parametrize("rule", ['active = "x"', '[active]\ntag = ["x"]', "[active]\ntags = [1]"])
 def test_a_wrong_rule_is_an_error_with_its_line(notes: Path, rule: str) -> None:
-    (notes / "orgctx.toml").write_text(f"# rules\n{rule}\n", encoding="utf-8")
+    write(notes, {"orgctx.toml": f"# rules\n{rule}\n"})
     with pytest.raises(BadConfig, match=r"orgctx\.toml:[23]: active: "):
         open_memex(notes)
 
@@ -246,39 +242,32 @@ def test_an_overview_of_several_roots_names_each(notes: Path, tmp_path: Path) ->
     ]
 
 
-def test_an_overview_needs_a_root(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert run(["overview"]) == 2
-    assert capfdbinary.readouterr().err == (
-        b"orgctx: no root; name one: --root DIR, ORGCTX_ROOT, or orgctx.toml\n"
-    )
-    assert run(["overview", "--budget", "0"]) == 2
+def test_an_overview_needs_a_root(ask: Ask) -> None:
+    status, _, err = ask("overview")
+    assert (status, err) == (2, "orgctx: no root; name one: --root DIR, ORGCTX_ROOT, or orgctx.toml\n")
+    assert ask("overview", "--budget", "0").status == 2
 
 
 def test_a_root_is_called_what_its_user_calls_it(notes: Path, tmp_path: Path) -> None:
-    (tmp_path / "else").mkdir()
-    (tmp_path / "else/a.org").write_text("* A\n", encoding="utf-8")
-    place = Path(os.environ["XDG_CONFIG_HOME"], "orgctx/orgctx.toml")
-    place.parent.mkdir(parents=True)
-    place.write_text(f'[roots]\nb = "{notes}"\na = "{tmp_path / "else"}"\n', encoding="utf-8")
+    other = write(tmp_path / "else", {"a.org": "* A\n"})
+    roots = f'[roots]\nb = "{notes}"\na = "{other}"\n'
+    write(Path(os.environ["XDG_CONFIG_HOME"]), {"orgctx/orgctx.toml": roots})
     memex = open_memex()
     assert memex.node("beds-000001").path == "b/garden.org"
     assert memex.node("a/a.org::A").path == "a/a.org"
 
 
-def test_unsaved_edits_in_an_editor_are_mentioned(
-    notes: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    arguments = ["focus", "garden.org::*Paths", "--root", str(notes)]
-    assert run(arguments) == 0
-    plain = capfdbinary.readouterr()
+def test_unsaved_edits_in_an_editor_are_mentioned(notes: Path, ask: Ask) -> None:
+    arguments = ("focus", "garden.org::*Paths", "--root", notes)
+    plain = ask(*arguments)
     (notes / ".#garden.org").symlink_to("someone@host.123:456")
-    (notes / "#garden.org#").write_text("* Paths\nunsaved\n", encoding="utf-8")
-    assert run(arguments) == 0
-    edited = capfdbinary.readouterr()
-    assert edited.out == plain.out
-    assert (plain.err, edited.err) == (
-        b"",
-        b"orgctx: garden.org: an editor has unsaved edits of it; save them to have them shown\n",
+    write(notes, {"#garden.org#": "* Paths\nunsaved\n"})
+    edited = ask(*arguments)
+    assert (edited.status, edited.out) == (0, plain.out)
+    assert (plain.status, plain.err, edited.err) == (
+        0,
+        "",
+        "orgctx: garden.org: an editor has unsaved edits of it; save them to have them shown\n",
     )
     problems = open_memex(notes).focus("garden.org::*Paths").problems
     assert [(each.path, each.what) for each in problems] == [

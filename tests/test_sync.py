@@ -1,6 +1,5 @@
 """Sync: only what changed is read, nothing is lost whatever happens, nothing private is kept."""
 
-import json
 import multiprocessing
 import os
 import random
@@ -13,7 +12,6 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,10 @@ import pytest
 import strategies
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from notes import note, write
+from program import TOKENIZERS, Ask, as_json, loaded_by
+from stores import opened, stored_bytes
+from threads import at_once, rounds
 
 from orgctx import open_memex, tokens
 from orgctx.config import Config
@@ -35,39 +37,14 @@ from orgctx.store.database import VERSION, connect, remove
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import database_file, open_store
 from orgctx.store.store import Store
-from orgctx.surfaces.cli import run
 from orgctx.tokens import counter, get_encoding
 from orgctx.views.syncing import status
-
-
-def note(title: str, id_: str = "", text: str = "text\n") -> str:
-    drawer = f":PROPERTIES:\n:ID: {id_}\n:END:\n" if id_ else ""
-    return f"* {title}\n{drawer}{text}"
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     files = {f"{n}.org": note(f"N{n}", f"id-{n:06}") for n in range(5)}
     return write(tmp_path / "notes", files)
-
-
-def opened(root: Path) -> IndexedStore:
-    store = open_store([root])
-    assert isinstance(store, IndexedStore), store.fault
-    return store
-
-
-def age(path: Path, seconds: float = 100) -> None:
-    """Let a file look as if it had been left alone for a while."""
-    then = time.time() - seconds
-    os.utime(path, (then, then))
 
 
 def contents(store: Store) -> dict[str, list[str]]:
@@ -128,7 +105,7 @@ def test_b62_a_clock_that_went_back_hides_no_edit(root: Path) -> None:
 
 def test_b73_what_is_shown_is_read_from_the_file_as_it_is(root: Path) -> None:
     memex = open_memex(root)
-    text = "inserted\n" * 10 + note("N3 now", "id-000003", "new text\n")
+    text = "inserted\n" * 10 + note("N3 now", "id-000003", "new text")
     write(root, {"3.org": text})
     view = memex.focus("id:id-000003")
     assert view.shown[-1].line == 11
@@ -183,13 +160,11 @@ def test_a_store_and_reading_the_notes_agree(root: Path) -> None:
 def test_a_warm_view_that_cuts_nothing_loads_no_tokenizer(root: Path) -> None:
     opened(root)
     script = (
-        "import sys; from orgctx import open_memex; from pathlib import Path;"
-        f"view = open_memex({str(root)!r}).focus('id:id-000002');"
-        "print({'tiktoken', 'toktok'} & {*sys.modules}, view.tokens)"
+        "from orgctx import open_memex;"
+        f"print(open_memex({str(root)!r}).focus('id:id-000002').tokens)"
     )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    loaded, tokens = ran.stdout.split()
-    assert loaded == "set()"
+    tokens, loaded = loaded_by(script, *TOKENIZERS)
+    assert loaded == set()
     assert int(tokens) == Store([root]).counter("tokens", "o200k_base")(
         open_memex(root).focus("id:id-000002").text
     )
@@ -268,29 +243,19 @@ def test_b65_a_sync_that_is_killed_leaves_a_store_that_is_right(root: Path) -> N
 
 def test_b64_readers_and_writers_at_once(root: Path) -> None:
     opened(root)
-    errors: list[BaseException] = []
-    done = threading.Event()
 
-    def work(is_writer: bool) -> None:
-        try:
-            store = opened(root)
-            while not done.is_set():
-                if is_writer:
-                    write(root, {"4.org": note(f"N4 {random.random()}", "id-000004")})
-                    store.sync()
-                else:
-                    assert store.holders("id-000002")[0].title == "N2"
-        except BaseException as error:
-            errors.append(error)
+    def write_on() -> None:
+        store = opened(root)
+        for _ in rounds(3):
+            write(root, {"4.org": note(f"N4 {random.random()}", "id-000004")})
+            store.sync()
 
-    threads = [threading.Thread(target=work, args=(n < 2,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    done.wait(3)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    def read_on() -> None:
+        store = opened(root)
+        for _ in rounds(3):
+            assert store.holders("id-000002")[0].title == "N2"
+
+    at_once(*[write_on] * 2, *[read_on] * 4)
 
 
 def test_a_file_that_vanishes_in_the_middle_is_no_fault(
@@ -326,7 +291,7 @@ SECRET_WORDS = (
 
 def test_nothing_private_is_in_the_bytes_of_the_store(tmp_path: Path) -> None:
     opened(write(tmp_path / "notes", SECRETS)).connection.close()
-    stored = b"".join(path.read_bytes() for path in database_file().parent.iterdir())
+    stored = stored_bytes()
     assert b"Vault" in stored
     for word in SECRET_WORDS:
         assert word.encode() not in stored
@@ -339,7 +304,7 @@ def test_what_becomes_private_is_purged(tmp_path: Path) -> None:
     store.sync()
     store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.connection.close()
-    stored = b"".join(path.read_bytes() for path in database_file().parent.iterdir())
+    stored = stored_bytes()
     assert b"once readable" not in stored
 
 
@@ -413,31 +378,20 @@ def test_connecting_twice_makes_one_schema(tmp_path: Path) -> None:
     assert second.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
-def test_settings_are_the_defaults_of_the_command_line(
-    root: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_settings_are_the_defaults_of_the_command_line(root: Path, ask: Ask) -> None:
     write(root, {"orgctx.toml": 'budget = 30\nencoding = "cl100k_base"\n'})
     write(root, {"long.org": note("Long", "long-one", "many words in a line\n" * 50)})
     for arguments, budget in (([], 30), (["--budget", "40"], 40)):
-        call = ["focus", "long-one", "--root", str(root), "--format", "json", *arguments]
-        assert run(call) == 0
-        view = json.loads(capfdbinary.readouterr().out)
+        view = as_json(ask("focus", "long-one", "--root", root, "--format", "json", *arguments))
         assert (view["budget"], view["encoding"]) == (budget, "cl100k_base")
 
 
-def test_sync_and_status_on_the_command_line(
-    root: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    write(root, {"bad.org": "* A\n:PROPERTIES: x\n:END:\n"})
-    (root / "latin.org").write_bytes(b"* caf\xe9\n")
-    assert run(["sync", str(root), "--json"]) == 0
-    done = json.loads(capfdbinary.readouterr().out)
-    assert (done["read"], [each["path"] for each in done["problems"]]) == (
-        6,
-        ["latin.org", "bad.org"],
-    )
-    assert run(["status", str(root), "--json"]) == 0
-    known = json.loads(capfdbinary.readouterr().out)
+def test_sync_and_status_on_the_command_line(root: Path, ask: Ask) -> None:
+    write(root, {"bad.org": "* A\n:PROPERTIES: x\n:END:\n", "latin.org": b"* caf\xe9\n"})
+    done = as_json(ask("sync", root, "--json"))
+    problems = [each["path"] for each in done["problems"]]
+    assert (done["read"], problems) == (6, ["latin.org", "bad.org"])
+    known = as_json(ask("status", root, "--json"))
     assert known["roots"][0]["files"] == 6
     assert known["roots"][0]["headlines"] == 6
     assert (known["ids"], known["duplicates"]) == (5, 0)
@@ -445,11 +399,10 @@ def test_sync_and_status_on_the_command_line(
         *{("latin.org", 0), ("bad.org", 2)},
     }
     assert known["store_bytes"] > 0
-    for arguments in (["sync", str(root)], ["status", str(root)], ["sync", str(root), "--full"]):
-        assert run(arguments) == 0
-        out = capfdbinary.readouterr()
-        assert b"problems" in out.out
-        assert out.err == b""
+    for arguments in (("sync", root), ("status", root), ("sync", root, "--full")):
+        status, out, err = ask(*arguments)
+        assert (status, err) == (0, "")
+        assert "problems" in out
 
 
 def test_watching_sees_a_change_and_stops_cleanly(root: Path) -> None:
@@ -476,7 +429,7 @@ def test_the_program_that_watches_ends_with_an_interrupt(root: Path) -> None:
 
 
 def test_on_a_full_disk_the_notes_are_read(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+    root: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     write(
         root, {f"more/{n}.org": note(f"M{n}", f"more-{n:06}", "words\n" * 500) for n in range(50)}
@@ -491,23 +444,22 @@ def test_on_a_full_disk_the_notes_are_read(
     store = open_store([root])
     assert type(store) is Store
     assert "full" in store.fault
-    assert run(["focus", "more-000048", "--root", str(root)]) == 0
-    assert b"no store" in capfdbinary.readouterr().err
+    answer = ask("focus", "more-000048", "--root", root)
+    assert answer.status == 0
+    assert "no store" in answer.err
     assert open_memex(root).node("more-000049").title == "M49"
 
 
 def test_a_store_that_cannot_be_read_is_told_in_one_line(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+    root: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     def broken(*_: object) -> list[object]:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
     monkeypatch.setattr(IndexedStore, "holders", broken)
-    assert run(["focus", "id-000001", "--root", str(root)]) == 1
-    out = capfdbinary.readouterr()
-    assert out.out == b""
-    assert out.err.count(b"\n") == 1
-    assert str(database_file()).encode() in out.err
+    answer = ask("focus", "id-000001", "--root", root)
+    assert (answer.status, answer.out, answer.err.count("\n")) == (1, "", 1)
+    assert str(database_file()) in answer.err
 
 
 # --- What is looked up is what reading tells ------------------------------------------------------
@@ -538,10 +490,7 @@ def lay(root: Path, notes: dict[str, bytes]) -> Path:
     """Make a root that holds these files and no others."""
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
-    for name, data in notes.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
-    return root
+    return write(root, notes)
 
 
 def told(store: Store) -> dict[str, object]:
@@ -659,12 +608,10 @@ def test_a_text_is_counted_for_each_encoding(root: Path) -> None:
 def test_a_sync_that_reads_nothing_loads_no_tokenizer(root: Path) -> None:
     opened(root)
     script = (
-        "import sys; from orgctx.store.opening import open_store;"
-        f"store = open_store([{str(root)!r}]); print(store.sync().unchanged);"
-        "print({'tiktoken', 'toktok'} & {*sys.modules})"
+        "from orgctx.store.opening import open_store;"
+        f"print(open_store([{str(root)!r}]).sync().unchanged)"
     )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout == "5\nset()\n"
+    assert loaded_by(script, *TOKENIZERS) == ("5", set())
 
 
 # --- Large memexes, and what happens in the middle ------------------------------------------------
@@ -739,8 +686,7 @@ def test_what_is_held_while_it_syncs_does_not_grow_with_the_memex(
 def test_syncs_of_one_root_at_once_all_succeed(root: Path) -> None:
     write(root, {f"more/{n}.org": note(f"M{n}", f"more-{n:06}", "words\n" * 50) for n in range(60)})
     stores = [IndexedStore([root], database_file(), is_frozen=True) for _ in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        reports = list(pool.map(lambda store: store.sync(), stores))
+    reports = at_once(*(store.sync for store in stores))
     assert sum(report.read for report in reports) == 65
     assert contents(stores[0]) == contents(Store([root]))
     assert list(stores[0].ids()) == list(Store([root]).ids())
@@ -794,5 +740,5 @@ def test_traces_are_purged_by_the_next_sync_if_this_one_is_killed(
             store.sync()
     store.sync()
     store.connection.close()
-    stored = b"".join(path.read_bytes() for path in database_file().parent.iterdir())
+    stored = stored_bytes()
     assert b"readable" not in stored

@@ -11,20 +11,20 @@ import importlib.util
 import math
 import os
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
 import regex
 import tiktoken
+from growth import seconds
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from program import run_python
+from threads import at_once
 from tiktoken import registry
 from tiktoken._educational import SimpleBytePairEncoding
 from tiktoken_ext import openai_public
@@ -64,21 +64,6 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
 def reference(text: str, encoding: str) -> int:
     """What tiktoken itself counts."""
     return len(tokens.get_encoding(encoding).encode(text, disallowed_special=()))
-
-
-def run_python(script: str, cwd: Path, **environment: str) -> str:
-    """Run `script` in a fresh interpreter; its standard output. It fails if the script does."""
-    result = subprocess.run(
-        [sys.executable, "-B", "-c", script],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(Path(tokens.__file__).parents[1]), **environment},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 # --- the encodings -------------------------------------------------------------------------------
@@ -126,19 +111,14 @@ def test_what_tiktoken_has_already_is_used_as_it_is(encoding: str) -> None:
 @pytest.mark.usefixtures("unloaded")
 def test_threads_load_one_encoding_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
-    build, start = tokens._build, Barrier(8)
+    build = tokens._build
 
     def build_and_note(name: str) -> tiktoken.Encoding:
         built.append(name)
         return build(name)
 
-    def load(name: str) -> tiktoken.Encoding:
-        start.wait()
-        return tokens.get_encoding(name)
-
     monkeypatch.setattr(tokens, "_build", build_and_note)
-    with ThreadPoolExecutor(8) as pool:
-        loaded = list(pool.map(load, tokens.ENCODINGS * 4))
+    loaded = at_once(*(partial(tokens.get_encoding, name) for name in tokens.ENCODINGS * 4))
     assert sorted(built) == sorted(tokens.ENCODINGS)
     assert {id(one) for one in loaded} == {id(one) for one in registry.ENCODINGS.values()}
 
@@ -146,8 +126,8 @@ def test_threads_load_one_encoding_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_threads_count_alike() -> None:
     texts = [f"* Headline {i}\nbody {i * 7919}\n" * (i + 1) for i in range(200)]
     measure = tokens.counter()
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(measure, texts)) == [measure(text) for text in texts]
+    found = at_once(*[lambda: [measure(text) for text in texts]] * 8)
+    assert found == [[measure(text) for text in texts]] * 8
 
 
 # --- offline, lazy, and without a trace ----------------------------------------------------------
@@ -496,21 +476,15 @@ def test_a_blank_is_a_blank_to_tiktoken_and_to_us() -> None:
     assert {one for one in every if re.match(r"\s", one)} == blanks | {*PYTHON_BLANKS}
 
 
-def seconds(text: str) -> float:
-    """Processor time of a count, the least of seven: what else the machine does only adds."""
-    measure, times = tokens.counter(), []
-    for _ in range(7):
-        start = time.thread_time()
-        measure(text)
-        times.append(time.thread_time() - start)
-    return min(times)
+def seconds_to_count(text: str) -> float:
+    return seconds(partial(tokens.counter(), text), 7)
 
 
 @pytest.mark.parametrize("one", ["-", " ", "a", "\x00", "你", " \t", "-\n"])
 def test_time_grows_with_the_size_and_not_its_square(one: str) -> None:
     half, whole = (one * (kilobytes * 1000 // len(one.encode())) for kilobytes in (100, 200))
-    assert seconds(whole) < 3 * seconds(half)
-    assert seconds(whole) < 10  # far above the second that is promised: machines differ
+    assert seconds_to_count(whole) < 3 * seconds_to_count(half)
+    assert seconds_to_count(whole) < 10  # far above the second that is promised: machines differ
 
 
 # --- where counts add up -------------------------------------------------------------------------

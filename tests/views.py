@@ -1,7 +1,7 @@
 """Views for the tests: the engine over one tree, and what must hold of each of its answers."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from orgctx.core import lens
@@ -98,11 +98,27 @@ def check_omissions(view: View, shown: dict) -> None:
         assert counted["line"] == sum(each.lines for each in view.omitted)
 
 
-def states(view: View) -> dict[int, tuple[str, int]]:
+RANK = {Detail.SKELETON: 0, Detail.CUT: 1, Detail.FULL: 2}
+Place = tuple[str, int, int]
+
+
+def states(view: View) -> dict[Place, tuple[int, int]]:
     """For each shown node its detail as something that may only grow."""
-    rank = {Detail.SKELETON: 0, Detail.CUT: 1, Detail.FULL: 2}
-    left = {each.node.index: each.lines for each in view.omitted}
-    return {e.node.index: (rank[e.detail], -left.get(e.node.index, 0)) for e in view.shown}
+    left = {each.node: each.lines for each in view.omitted}
+    return {
+        (each.path, each.line, each.level): (RANK[each.detail], -left.get(each.node, 0))
+        for each in view.shown
+        if each.level >= 0
+    }
+
+
+def check_nesting(views: Iterable[View]) -> None:
+    """A larger budget never shows less. views: of one question, by growing budget."""
+    before: dict[Place, tuple[int, int]] = {}
+    for now in map(states, views):
+        for place, state in before.items():
+            assert now[place] >= state
+        before = now
 
 
 def all_steps(
