@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import strategies
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from notes import note, write
 from program import TOKENIZERS, Ask, as_json, loaded_by
@@ -577,6 +577,9 @@ def test_counted_as_one_is_counted_one_by_one(encoding: str, texts: list[str]) -
 
 
 @given(strategies.org_bytes(), st.sets(st.sampled_from(["a", "crypt", "e"])))
+@example(b"* Sealed :crypt:\n:PROPERTIES:\n:ID: id-1\n:END:\ntext\n", set())
+@example(b"* Sealed :crypt:\n:PROPERTIES:\n:KEY: x\n:END:\n", set())
+@example(b"#+filetags: :crypt:\n* A\n", set())
 def test_what_is_counted_is_each_entry_whole_and_its_skeleton(data: bytes, tags: set[str]) -> None:
     tree = conceal(outline(files.decode(data, "a.org")[0], "a.org"), frozenset(tags))
     is_plain = "\r" not in tree.text

@@ -128,7 +128,8 @@ def texts_shown(node: Node, text: str, is_plain: bool) -> tuple[str, str]:
 
     text: the node's. is_plain: whether line feeds alone end the lines of its file.
     """
-    if not node.level:
+    is_sealed = bool(node.properties) and not node.drawer
+    if is_sealed or not node.level:
         pieces = entry(node, str).pieces
         return "".join(piece.text for piece in pieces), "".join(piece.reduced for piece in pieces)
     if is_plain and text.endswith("\n"):
