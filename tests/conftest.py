@@ -16,7 +16,7 @@ from program import Answer, Ask
 from orgctx.surfaces import cli
 
 # What fails in these helpers is told as it is in a test.
-pytest.register_assert_rewrite("growth", "memexes", "stores", "views")
+pytest.register_assert_rewrite("cited", "growth", "memexes", "mishaps", "stores", "views")
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("dev", deadline=None)

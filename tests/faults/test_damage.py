@@ -1,0 +1,214 @@
+"""Faults: a store that is damaged, or for which there is no place, costs no answer."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mishaps import (
+    NOTES,
+    can_be_bound,
+    check_answer,
+    check_repaired,
+    edit,
+    elsewhere,
+    obey_modes,
+    question,
+    replace,
+)
+from notes import note, write
+from program import Ask
+from stores import check_equal_to_a_fresh_store, opened
+
+from orgctx import open_memex
+from orgctx.store.database import VERSION, remove
+from orgctx.store.opening import database_file
+
+# --- A store that is damaged ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(0, 1, 99, 100, 512, 4095, 4096, 8193, 0.3, 0.6, 0.99, -1, -100),
+    ],
+)
+def test_a_store_that_is_cut_off_is_made_anew(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, part: float
+) -> None:
+    data = database.read_bytes()
+    database.write_bytes(data[: part if isinstance(part, int) else int(len(data) * part)])
+    assert check_answer(ask(*question(root))) == ""
+    check_repaired(ask, root, tmp_path)
+
+
+@pytest.mark.parametrize(("first", "size"), [(0, 16), (0, 100), (16, 84), (100, 3996), (0, 10**6)])
+def test_a_store_that_begins_with_noise_is_made_anew(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, first: int, size: int
+) -> None:
+    overwrite(database, first, random.Random(5).randbytes(size))
+    assert check_answer(ask(*question(root))) == ""
+    check_repaired(ask, root, tmp_path)
+
+
+def overwrite(place: Path, first: int, noise: bytes) -> None:
+    with place.open("r+b") as file:
+        file.seek(first)
+        file.write(noise)
+
+
+PARTS = ("root", "file", "node", "node_id", "sqlite_autoindex_file_1", "words_data", "tokens")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_store_with_noise_inside_is_made_anew(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, part: str
+) -> None:
+    connection = sqlite3.connect(database)
+    [size] = connection.execute("PRAGMA page_size").fetchone()
+    number = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    [page] = connection.execute(number, (part,)).fetchone()
+    connection.close()
+    overwrite(database, (page - 1) * size, random.Random(5).randbytes(size))
+    check_answer(ask(*question(root)))
+    replace(root / "5.org", note("N5 edited", "id-000005"))
+    check_repaired(ask, root, tmp_path)
+
+
+@pytest.mark.parametrize("part", ["nothing", "half", "noise", "noise at the end"])
+def test_a_log_that_is_damaged_loses_nothing(
+    root: Path, tmp_path: Path, ask: Ask, part: str
+) -> None:
+    """What was written but not yet moved into the store's own file."""
+    store, kept = opened(root), tmp_path / "kept"
+    shutil.copytree(database_file().parent, kept)
+    store.connection.close()
+    remove(database_file())
+    log = (kept / "memex.sqlite-wal").read_bytes()
+    assert log
+    noise = random.Random(5).randbytes(len(log))
+    damaged = {
+        "nothing": b"",
+        "half": log[: len(log) // 2],
+        "noise": noise,
+        "noise at the end": log[: len(log) // 2] + noise[len(log) // 2 :],
+    }
+    write(database_file().parent, {"memex.sqlite": (kept / "memex.sqlite").read_bytes()})
+    write(database_file().parent, {"memex.sqlite-wal": damaged[part]})
+    assert check_answer(ask(*question(root))) == ""
+    check_repaired(ask, root, tmp_path)
+
+
+@pytest.mark.parametrize("version", [VERSION + 1, 99, -1, 2**31 - 1, 0])
+def test_a_store_of_any_other_version_is_made_anew(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, version: int
+) -> None:
+    connection = sqlite3.connect(database)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute("DROP TABLE words")
+    connection.close()
+    assert check_answer(ask(*question(root))) == ""
+    check_repaired(ask, root, tmp_path)
+
+
+# --- No place for the store ----------------------------------------------------------------------
+
+
+def file_for_the_cache(place: Path) -> None:
+    write(place.parent.parent, {place.parent.name: ""})
+
+
+def folder_for_the_store(place: Path) -> None:
+    place.mkdir(parents=True)
+
+
+def link_to_nowhere(place: Path) -> None:
+    place.parent.mkdir(parents=True)
+    place.symlink_to("/nowhere/at/all")
+
+
+@pytest.mark.parametrize("block", [file_for_the_cache, folder_for_the_store, link_to_nowhere])
+def test_where_there_can_be_no_store_notes_are_served(
+    root: Path, tmp_path: Path, ask: Ask, block: Callable[[Path], None]
+) -> None:
+    block(database_file())
+    check_without_a_store(ask, root)
+    unblock(database_file())
+    check_repaired(ask, root, tmp_path)
+
+
+def check_without_a_store(ask: Ask, root: Path) -> None:
+    assert check_answer(ask(*question(root))).startswith("orgctx: no store: ")
+    for call in (["sync", root], ["sync", root, "--full"]):
+        refused = ask(*call)
+        assert (refused.status, refused.out, refused.err.count("\n")) == (1, "", 1)
+        assert refused.err.startswith("orgctx: ")
+    known = ask("status", root, "--json")
+    assert (known.status, known.err.count("\n")) == (0, 1)
+    assert json.loads(known.out)["roots"][0]["files"] == NOTES
+    memex = open_memex(root)
+    assert {memex.node(f"id-{n:06}").title for n in range(NOTES)} == {f"N{n}" for n in range(NOTES)}
+
+
+def unblock(place: Path) -> None:
+    if place.parent.is_file():
+        place.parent.unlink()
+    elif place.is_dir():
+        place.rmdir()
+    else:
+        place.unlink()
+
+
+@pytest.mark.parametrize("cache", ["/proc", "/dev/full", "/dev/null"])
+def test_where_the_cache_folder_is_no_folder_notes_are_served(
+    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    check_without_a_store(ask, root)
+
+
+@can_be_bound
+@pytest.mark.parametrize(("folder", "file"), [(0o500, 0o400), (0, 0o600), (0o700, 0)])
+def test_a_store_that_may_not_be_written_is_told_in_one_line(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, folder: int, file: int
+) -> None:
+    replace(root / "3.org", note("N3", "id-000003", "edited\ntext of N3"))
+    database.chmod(file)
+    database.parent.chmod(folder)
+    try:
+        shown, refused = elsewhere(question(root), ("sync", root), before=obey_modes)
+    finally:
+        database.parent.chmod(0o700)
+        database.chmod(0o600)
+    assert check_answer(shown).count("\n") == 1
+    assert (refused.status, refused.out, refused.err.count("\n")) == (1, "", 1)
+    check_repaired(ask, root, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_new"), [(0, False), (5_000, False), (0, True), (60_000, True)]
+)
+def test_on_a_full_disk_notes_are_served_and_nothing_is_lost(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, size: int, is_new: bool
+) -> None:
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    if is_new:
+        remove(database)
+    edit(root, 0)
+    before = {place: place.read_bytes() for place in root.iterdir()}
+    shown, synced = elsewhere(question(root), ("sync", root), before=fill)
+    assert shown.status == 0
+    assert "text of N3 0\n" in shown.out
+    assert (synced.status, shown.err.count("\n"), synced.err.count("\n")) == (1, 1, 1)
+    assert {place: place.read_bytes() for place in root.iterdir()} == before
+    repaired = ask("sync", root)
+    assert (repaired.status, repaired.err) == (0, "")
+    check_equal_to_a_fresh_store(root, tmp_path)
