@@ -422,6 +422,8 @@ def test_the_program_that_watches_ends_with_an_interrupt(root: Path) -> None:
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert watching.stdout
     assert b"5 read" in watching.stdout.readline()
+    write(root, {"9.org": note("Nine")})
+    assert b"1 read" in watching.stdout.readline(), "it waits for changes"
     watching.send_signal(signal.SIGINT)
     out, err = watching.communicate(timeout=30)
     assert watching.returncode in (0, 130), out
