@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import memexes, store_of
+from notes import write
+from program import Ask, as_json
 
 from orgctx import NotFound, OutOfRange, open_memex
 from orgctx.errors import BadArgument, BadConfig, OrgctxError
 from orgctx.ranks import Collection, Place, moved, ranks
 from orgctx.store.opening import open_store
 from orgctx.store.store import Store
-from orgctx.surfaces import cli
 from orgctx.views.collecting import collected, confined, searched
 from orgctx.views.focus import focus
 from orgctx.views.listing import ls
@@ -54,24 +56,16 @@ NOTES = {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "notes"
-    for path, text in {**NOTES, "orgctx.toml": SETTINGS}.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    """Notes; the current folder is a workspace beside them."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     monkeypatch.chdir(workspace)
-    return folder
+    return write(tmp_path / "notes", {**NOTES, "orgctx.toml": SETTINGS})
 
 
 def stores(root: Path) -> tuple[Store, Store]:
     """The same notes, known from the database and read from the files."""
     return open_store([root]), Store([root])
-
-
-def ask(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
-    status = cli.run([*map(str, arguments)])
-    return (status, *capsys.readouterr())
 
 
 # --- Ranks ---------------------------------------------------------------------------------------
@@ -154,8 +148,8 @@ def test_there_is_one_rank_more_to_move_to_and_no_other() -> None:
 # --- What they confine ---------------------------------------------------------------------------
 
 
-def test_what_is_in_which_rank(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ask(capsys, "collections", "--root", root) == (
+def test_what_is_in_which_rank(root: Path, ask: Ask) -> None:
+    assert ask("collections", "--root", root) == (
         0,
         "rank 0, tier 0: Projects — work, inbox.org — 2 files, 2 headlines\n"
         "rank 1, tier 10: Library — ref — 1 file, 1 headline\n"
@@ -163,14 +157,13 @@ def test_what_is_in_which_rank(root: Path, capsys: pytest.CaptureFixture[str]) -
         "in no collection — 1 file, 1 headline\n",
         "",
     )
-    data = json.loads(ask(capsys, "collections", "--root", root, "--format", "json")[1])
+    data = as_json(ask("collections", "--root", root, "--format", "json"))
     assert [row["id"] for row in data["collections"]] == ["Projects", "lib", "Old"]
     assert data["in_none"] == {"files": 1, "headlines": 1}
 
 
 def test_without_collections_there_is_one_rank_with_everything(tmp_path: Path) -> None:
-    (tmp_path / "a.org").write_text("* A\n")
-    for store in stores(tmp_path):
+    for store in stores(write(tmp_path, {"a.org": "* A\n"})):
         known = collected(store)
         assert confined(store, rank=0) is store
         assert searched(known, known.ranks[0]) == (
@@ -235,20 +228,20 @@ def test_a_confined_store_is_one_of_those_files_alone(trees, data):
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_every_command_has_the_scopes(root, capsys, arguments):
-    shown = ask(capsys, *arguments, "--root", root, "--rank", "0")
+def test_every_command_has_the_scopes(root, ask, arguments):
+    shown = ask(*arguments, "--root", root, "--rank", "0")
     assert shown[0] == 0
     assert "Other" not in shown[1]
-    assert shown == ask(capsys, *arguments, "--root", root, "--collection", "Projects")
-    assert ask(capsys, *arguments, "--root", root, "--rank", "2") == (
+    assert shown == ask(*arguments, "--root", root, "--collection", "Projects")
+    assert ask(*arguments, "--root", root, "--rank", "2") == (
         3,
         "",
         "orgctx: no priority tier 2; the last is 1\n",
     )
-    status, out, err = ask(capsys, *arguments, "--root", root, "--collection", "Nope")
+    status, out, err = ask(*arguments, "--root", root, "--collection", "Nope")
     assert (status, out) == (1, "")
     assert err == "orgctx: Nope: no such collection; there is: Projects, Library, Old\n"
-    both = ask(capsys, *arguments, "--root", root, "--rank", "0", "--collection", "Old")
+    both = ask(*arguments, "--root", root, "--rank", "0", "--collection", "Old")
     assert both[:2] == (2, "")
 
 
@@ -267,10 +260,10 @@ def test_python_has_the_scopes(root: Path) -> None:
 # --- Workspaces ----------------------------------------------------------------------------------
 
 
-def test_a_workspace_ranks_them_otherwise(root, capsys):
+def test_a_workspace_ranks_them_otherwise(root, ask):
     rows = [{"id": "lib", "name": "Library"}, {"name": "Projects", "tier": 10}]
-    Path("collections.json").write_text(json.dumps(rows))
-    status, out, err = ask(capsys, "collections", "--root", root)
+    write(Path(), {"collections.json": json.dumps(rows)})
+    status, out, err = ask("collections", "--root", root)
     assert (status, err) == (0, "")
     assert [line.partition(" — ")[0] for line in out.split("\n")[:-1]] == [
         "rank 0, tier 0: Library",
@@ -291,10 +284,10 @@ BAD = [
 ]
 
 
-def test_bad_entries_are_skipped_and_reported(root, capsys):
+def test_bad_entries_are_skipped_and_reported(root, ask):
     rows = [{"id": "Old"}, *(row for row, _ in BAD), {"id": "Projects", "odd": 1}]
-    Path("collections.json").write_text(json.dumps(rows))
-    status, out, err = ask(capsys, "collections", "--root", root)
+    write(Path(), {"collections.json": json.dumps(rows)})
+    status, out, err = ask("collections", "--root", root)
     assert status == 0
     assert out.startswith("rank 0, tier 0: Old — ")
     assert "rank 0, tier 0: Projects — " in out
@@ -305,17 +298,17 @@ def test_bad_entries_are_skipped_and_reported(root, capsys):
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[", "[" * 100_000, "\0", "null", b"\xff"])
-def test_a_file_that_is_no_list_is_an_error(root, capsys, text):
-    Path("collections.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+def test_a_file_that_is_no_list_is_an_error(root, ask, text):
+    write(Path(), {"collections.json": text})
     for arguments in (("collections",), ("ls", "--rank", "0")):
-        status, out, err = ask(capsys, *arguments, "--root", root)
+        status, out, err = ask(*arguments, "--root", root)
         assert (status, out) == (1, "")
         assert err.startswith("orgctx: collections.json: ")
         assert err.count("\n") == 1
 
 
-def test_a_profile_writes_what_exists(root, capsys):
-    status, out, err = ask(capsys, "init", "--profile", "reading", "--root", root)
+def test_a_profile_writes_what_exists(root, ask):
+    status, out, err = ask("init", "--profile", "reading", "--root", root)
     assert (status, out) == (0, "tier 0: Library\ntier 10: Projects\n")
     assert err == "orgctx: reading: Nothing: no such collection; it is skipped\n"
     assert json.loads(Path("collections.json").read_text()) == [
@@ -323,24 +316,24 @@ def test_a_profile_writes_what_exists(root, capsys):
         {"id": "Projects", "name": "Projects", "tier": 10},
     ]
     before = Path("collections.json").read_bytes()
-    assert ask(capsys, "init", "--root", root)[0] == 2
+    assert ask("init", "--root", root)[0] == 2
     assert Path("collections.json").read_bytes() == before
-    assert ask(capsys, "init", "--root", root, "--force")[0] == 0
+    assert ask("init", "--root", root, "--force")[0] == 0
     assert len(json.loads(Path("collections.json").read_text())) == 3
-    status, out, err = ask(capsys, "init", "--root", root, "--force", "--profile", "x")
+    status, out, err = ask("init", "--root", root, "--force", "--profile", "x")
     assert (status, out, err) == (1, "", "orgctx: x: no such profile; orgctx.toml has: reading\n")
 
 
 # --- Moving --------------------------------------------------------------------------------------
 
 
-def test_moving_keeps_comments_and_numbers(root, capsys):
-    status, out, _ = ask(capsys, "collections", "move", "Old", "--to", "0", "--root", root)
+def test_moving_keeps_comments_and_numbers(root, ask):
+    status, out, _ = ask("collections", "move", "Old", "--to", "0", "--root", root)
     assert status == 0
     assert "rank 0, tier 0: Old — " in out
     written = (root / "orgctx.toml").read_text()
     assert written == SETTINGS.replace('"gone"]\ntier = 10', '"gone"]\ntier = 0')
-    ask(capsys, "collections", "move", "Projects", "--after", "lib", "--root", root)
+    ask("collections", "move", "Projects", "--after", "lib", "--root", root)
     written = (root / "orgctx.toml").read_text()
     assert 'paths = ["work/", "inbox.org"]\ntier = 20\n' in written
     assert "# what I search, and when" in written
@@ -350,12 +343,10 @@ def test_moving_keeps_comments_and_numbers(root, capsys):
     ] == [["Old"], ["Library"], ["Projects"]]
 
 
-def test_moving_in_a_workspace_leaves_the_settings_alone(root, capsys):
+def test_moving_in_a_workspace_leaves_the_settings_alone(root, ask):
     rows = [{"id": "Old", "mine": [1]}, 7, {"id": "Projects", "tier": 10}]
-    Path("collections.json").write_text(json.dumps(rows))
-    status, out, _ = ask(
-        capsys, "collections", "move", "Projects", "--before", "Old", "--root", root
-    )
+    write(Path(), {"collections.json": json.dumps(rows)})
+    status, out, _ = ask("collections", "move", "Projects", "--before", "Old", "--root", root)
     assert status == 0
     assert out.startswith("rank 0, tier 0: Projects — ")
     assert (root / "orgctx.toml").read_text() == SETTINGS
@@ -366,10 +357,10 @@ def test_moving_in_a_workspace_leaves_the_settings_alone(root, capsys):
     ]
 
 
-def test_a_link_to_the_settings_stays_one(root, capsys):
+def test_a_link_to_the_settings_stays_one(root, ask):
     (root / "orgctx.toml").rename(root.parent / "mine.toml")
     (root / "orgctx.toml").symlink_to(root.parent / "mine.toml")
-    assert ask(capsys, "collections", "move", "Old", "--to", "2", "--root", root)[0] == 0
+    assert ask("collections", "move", "Old", "--to", "2", "--root", root)[0] == 0
     assert (root / "orgctx.toml").is_symlink()
     assert "tier = 20" in (root.parent / "mine.toml").read_text()
 
@@ -386,8 +377,8 @@ def test_a_link_to_the_settings_stays_one(root, capsys):
         (["Nope", "--to", "0"], 1),
     ],
 )
-def test_what_cannot_be_moved_is_one_line(root, capsys, arguments, status):
-    found = ask(capsys, "collections", "move", *arguments, "--root", root)
+def test_what_cannot_be_moved_is_one_line(root, ask, arguments, status):
+    found = ask("collections", "move", *arguments, "--root", root)
     assert found[:2] == (status, "")
     assert found[2].count("\n") == 1
     assert (root / "orgctx.toml").read_text() == SETTINGS
@@ -415,34 +406,29 @@ ONE = '[[collections]]\nname = "A"\npaths = ["a"]\n'
     ],
 )
 def test_wrong_settings_are_told_with_their_line(root, settings, line, fault):
-    (root / "orgctx.toml").write_text(settings)
+    write(root, {"orgctx.toml": settings})
     with pytest.raises(BadConfig) as raised:
         open_store([root])
     key = "profiles" if "profiles" in settings else "collections"
     assert raised.value.message.startswith(f"{root / 'orgctx.toml'}:{line}: {key}: {fault}")
 
 
-def test_the_users_file_names_paths_of_the_memex(tmp_path, monkeypatch):
-    for path in ("one/x/a.org", "two/b.org", "two/c.org"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("* A\n")
-    mine = tmp_path / "config" / "orgctx" / "orgctx.toml"
-    mine.parent.mkdir(parents=True)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    mine.write_text(
+def test_the_users_file_names_paths_of_the_memex(tmp_path):
+    write(tmp_path, dict.fromkeys(("one/x/a.org", "two/b.org", "two/c.org"), "* A\n"))
+    mine = (
         f'[roots]\none = "{tmp_path / "one"}"\ntwo = "{tmp_path / "two"}"\n'
         '[[collections]]\nname = "Some"\npaths = ["one/x", "two/c.org"]\n'
     )
+    write(Path(os.environ["XDG_CONFIG_HOME"]), {"orgctx/orgctx.toml": mine})
     memex = open_memex()
     assert sorted(memex.within(collection="Some")._store.paths) == ["one/x/a.org", "two/c.org"]
 
 
-def test_nothing_private_is_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = ask(capsys, "collections", "--root", root)
-    (root / "orgctx.toml").write_text('private_tags = ["hush"]\n' + SETTINGS)
-    (root / "ref/s.org").write_text("#+filetags: :hush:\n* Secret\n")
-    (root / "secret.org").write_text("#+filetags: :hush:\n* Secret\n")
-    assert ask(capsys, "collections", "--root", root) == before
+def test_nothing_private_is_counted(root: Path, ask: Ask) -> None:
+    before = ask("collections", "--root", root)
+    write(root, {"orgctx.toml": 'private_tags = ["hush"]\n' + SETTINGS})
+    write(root, dict.fromkeys(("ref/s.org", "secret.org"), "#+filetags: :hush:\n* Secret\n"))
+    assert ask("collections", "--root", root) == before
 
 
 def test_errors_are_of_orgctx() -> None:

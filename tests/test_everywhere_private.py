@@ -260,6 +260,8 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "sync": [("notes",), ("notes", "--json"), ("notes", "--full"), ("notes", "--full", "--json")],
     "status": [("notes",), ("notes", "--json"), ("notes", "--no-sync"), ("notes", "nowhere")],
     "watch": [],
+    "collections": [ROOT, (*ROOT, "--format", "json"), (*ROOT, "--no-sync")],
+    "init": [(*ROOT, "--force")],
     "emacs": [()],
 }
 """Calls of every command; `watch` and `cite` have tests of their own."""
@@ -371,7 +373,10 @@ def plain(answer: Answer, folder: Path) -> Answer:
     return Answer(answer.status, out, err)
 
 
-@pytest.mark.parametrize("command", ["focus", "overview", "ls", "grep", "read", "status"])
+SAME = ("focus", "overview", "ls", "grep", "read", "status", "collections")
+
+
+@pytest.mark.parametrize("command", SAME)
 def test_an_answer_is_the_same_whether_or_not_there_is_something_private(
     tmp_path: Path,
     notes: Path,
@@ -503,6 +508,7 @@ QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "grep": lambda memex, address: memex.grep(".", address, regexp=True, limit=500, budget=10**5),
     "read": lambda memex, address: memex.read(address, subtree=True),
     "cite": cited,
+    "within": lambda memex, address: memex.within(rank=0).focus(address, lens="fisheye"),
     "problems": lambda memex, _: memex.problems(),
     "sync": lambda memex, _: memex.sync(),
 }

@@ -202,6 +202,8 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     ],
     "grep": [(".", "--regexp", "--root"), ("end", "a.org", "--json", "--root"), ("B", "--root")],
     "overview": [("--root", *form) for form in ((), ("--format", "json"), ("--report",))],
+    "collections": [("--root",), ("--root", "--format", "json")],
+    "init": [("--force", "--root")],
     "emacs": [],
     "watch": [],
 }
@@ -210,8 +212,8 @@ where notes are by what was read.
 """
 
 
-def test_no_command_touches_a_source(tmp_path: Path, ask: Ask) -> None:
-    root = write(tmp_path / "notes", SOURCES)
+def test_no_command_touches_a_source(home: Path, ask: Ask) -> None:
+    root = write(home / "notes", SOURCES)
     for number, place in enumerate(sorted(root.rglob("*"))):
         os.utime(place, ns=(10**18 + number, 10**18 + number * 1_000_003))
     before = snapshot(root)
