@@ -7,9 +7,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+from notes import write
+from program import Ask
 
 from orgctx import open_memex
-from orgctx.surfaces import cli
 
 NOTES = {
     "a.org": "#+title: A\n* One :x:\ntext\n* Two :x:\n" + "todo\n" * 9 + "* Three :x:\n",
@@ -19,17 +20,8 @@ NOTES = {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for path, text in NOTES.items():
-        (tmp_path / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "notes" / path).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
-    return tmp_path / "notes"
-
-
-def ask(capfd: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
-    status = cli.run([*map(str, arguments)])
-    return (status, *capfd.readouterr())
+    return write(tmp_path / "notes", NOTES)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +35,12 @@ def ask(capfd: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int,
         ["o"],
     ],
 )
-def test_every_page_of_a_search_is_one_call_away(root, capfd, asked):
-    whole = ask(capfd, "grep", *asked, "--root", "notes")[1]
+def test_every_page_of_a_search_is_one_call_away(root: Path, ask: Ask, asked: list[str]) -> None:
+    whole = ask("grep", *asked, "--root", "notes")[1]
     heads = [line for line in whole.split("\n") if line and line[0] not in " …"]
     found, call = [], ["grep", *asked, "--root", "notes", "--limit", "1"]
     while call:
-        status, out, err = ask(capfd, *call)
+        status, out, err = ask(*call)
         assert (status, err) == (0, "")
         lines = out.split("\n")[:-1]
         found += [line for line in lines if line[0] not in " …"]
@@ -58,82 +50,75 @@ def test_every_page_of_a_search_is_one_call_away(root, capfd, asked):
     assert len(heads) > 1
 
 
-def test_nothing_to_look_for_is_refused(root, capfd):
+def test_nothing_to_look_for_is_refused(root: Path, ask: Ask) -> None:
     for arguments in ((), ("",), ("", "sub")):
-        status, out, err = ask(capfd, "grep", *arguments, "--root", "notes")
+        status, out, err = ask("grep", *arguments, "--root", "notes")
         assert (status, out) == (2, "")
         assert "give a text, or a filter such as --tag" in err
 
 
-def test_what_is_advised_would_help(root, capfd):
-    assert "ignore-case" not in ask(capfd, "grep", "--tag", "none", "--root", "notes")[2]
-    assert "ignore-case" in ask(capfd, "grep", "nowhere", "--root", "notes")[2]
-    err = ask(capfd, "grep", "nowhere", "--ignore-case", "--root", "notes")[2]
+def test_what_is_advised_would_help(root: Path, ask: Ask) -> None:
+    assert "ignore-case" not in ask("grep", "--tag", "none", "--root", "notes")[2]
+    assert "ignore-case" in ask("grep", "nowhere", "--root", "notes")[2]
+    err = ask("grep", "nowhere", "--ignore-case", "--root", "notes")[2]
     assert "ignore-case" not in err
 
 
-def test_a_misspelt_command_is_told_with_the_nearest(root, capfd):
-    assert ask(capfd, "gerp", "x") == (
+def test_a_misspelt_command_is_told_with_the_nearest(root: Path, ask: Ask) -> None:
+    assert ask("gerp", "x") == (
         2,
         "",
         "orgctx: no such command: gerp; did you mean grep?; see orgctx --help\n",
     )
-    assert ask(capfd, "ls", "-q")[2] == "orgctx: No such option '-q'; see orgctx ls --help\n"
+    assert ask("ls", "-q")[2] == "orgctx: No such option '-q'; see orgctx ls --help\n"
 
 
-def test_named_roots_are_found_again_by_their_names(tmp_path, root, capfd, monkeypatch):
+def test_named_roots_are_found_again_by_their_names(
+    tmp_path: Path, root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mine = tmp_path / "config" / "orgctx" / "orgctx.toml"
     mine.parent.mkdir(parents=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "other").mkdir()
     mine.write_text(f'[roots]\nmain = "{root}"\nmore = "{tmp_path / "other"}"\n')
-    assert ask(capfd, "read", "main/a.org::One", "--cites", "c.json")[0] == 0
-    monkeypatch.setattr("sys.stdin", open_text(tmp_path / "answer", "As [1:L2] says."))
-    assert ask(capfd, "cite", "--cites", "c.json") == (
+    assert ask("read", "main/a.org::One", "--cites", "c.json")[0] == 0
+    assert ask("cite", "--cites", "c.json", given="As [1:L2] says.") == (
         0,
         "As [[file:main/a.org::2][One, line 2]] says.",
         "",
     )
 
 
-def open_text(path: Path, text: str):
-    path.write_text(text)
-    return path.open()
-
-
-def test_what_org_takes_literally_is_left_alone(tmp_path, root, capfd, monkeypatch):
-    ask(capfd, "read", "a.org::One", "--root", "notes", "--cites", "c.json")
+def test_what_org_takes_literally_is_left_alone(root: Path, ask: Ask) -> None:
+    ask("read", "a.org::One", "--root", "notes", "--cites", "c.json")
     answer = ": fixed [1:L2]\n  :\n:no [1:L2]\n: [1:L9999]"
-    monkeypatch.setattr("sys.stdin", open_text(tmp_path / "answer", answer))
-    status, out, err = ask(capfd, "cite", "--cites", "c.json")
+    status, out, err = ask("cite", "--cites", "c.json", given=answer)
     assert (status, err) == (0, "")
     assert out == answer.replace(":no [1:L2]", ":no [[file:a.org::2][One, line 2]]")
 
 
-def test_a_registry_that_cannot_be_written_is_called_by_its_name(root, capfd):
-    status, out, err = ask(
-        capfd, "read", "a.org::One", "--root", "notes", "--cites", "nowhere/c.json"
-    )
+def test_a_registry_that_cannot_be_written_is_called_by_its_name(root: Path, ask: Ask) -> None:
+    status, out, err = ask("read", "a.org::One", "--root", "notes", "--cites", "nowhere/c.json")
     assert (status, out) == (1, "")
     assert err.rstrip().endswith("nowhere/c.json")
 
 
 @pytest.mark.parametrize("tag", ["hush", ":hush:", "hush:"])
-def test_a_private_tag_may_be_written_with_its_colons(root, tag):
+def test_a_private_tag_may_be_written_with_its_colons(root: Path, tag: str) -> None:
     (root / "orgctx.toml").write_text(f'private_tags = ["{tag}"]\n')
     (root / "s.org").write_text("* Secret :hush:\n* Open\n")
     assert [each.title for each in open_memex(root).grep("e", "s.org").entries] == ["Open"]
 
 
-def test_settings_that_do_not_count_are_reported(root, capfd):
+def test_settings_that_do_not_count_are_reported(root: Path, ask: Ask) -> None:
     (root / "sub" / "orgctx.toml").write_text('private_tags = ["x"]\n')
-    out = ask(capfd, "sync", "notes")[1]
+    out = ask("sync", "notes")[1]
     assert "1 problem" in out
     assert "sub/orgctx.toml: settings that do not count: they are not in the root" in out
-    assert "settings that do not count" in ask(capfd, "status", "notes")[1]
+    assert "settings that do not count" in ask("status", "notes")[1]
 
 
-def test_a_sync_counts_the_problems_that_status_lists(root, capfd):
+def test_a_sync_counts_the_problems_that_status_lists(root: Path, ask: Ask) -> None:
     (root / "p.org").write_text("* P\ntext\n:PROPERTIES:\n:ID: 1\n:END:\n")
-    assert "1 problem (see orgctx status)\n" in ask(capfd, "sync", "notes")[1]
-    assert "1 problem\n" in ask(capfd, "status", "notes")[1]
+    assert "1 problem (see orgctx status)\n" in ask("sync", "notes")[1]
+    assert "1 problem\n" in ask("status", "notes")[1]

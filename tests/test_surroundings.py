@@ -244,7 +244,8 @@ def test_an_overview_of_several_roots_names_each(notes: Path, tmp_path: Path) ->
 
 def test_an_overview_needs_a_root(ask: Ask) -> None:
     status, _, err = ask("overview")
-    assert (status, err) == (2, "orgctx: no root; name one: --root DIR, ORGCTX_ROOT, or orgctx.toml\n")
+    assert status == 2
+    assert err == "orgctx: no root; name one: --root DIR, ORGCTX_ROOT, or orgctx.toml\n"
     assert ask("overview", "--budget", "0").status == 2
 
 
