@@ -18,6 +18,7 @@ from orgctx import (
     Memex,
     NotFound,
     OrgctxError,
+    OutOfRange,
     OutsideRoot,
     Unreadable,
     open_memex,
@@ -330,4 +331,5 @@ def test_the_package_exports_what_its_users_need() -> None:
         **dict.fromkeys(kinds, 1),
         BadArgument: 2,
         BudgetTooSmall: 3,
+        OutOfRange: 3,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -19,9 +20,9 @@ NOTES = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write(tmp_path / "notes", NOTES)
+def root(home: Path) -> Path:
+    """A folder of notes below the current one."""
+    return write(home / "notes", NOTES)
 
 
 @pytest.mark.parametrize(
@@ -73,14 +74,11 @@ def test_a_misspelt_command_is_told_with_the_nearest(root: Path, ask: Ask) -> No
     assert ask("ls", "-q")[2] == "orgctx: No such option '-q'; see orgctx ls --help\n"
 
 
-def test_named_roots_are_found_again_by_their_names(
-    tmp_path: Path, root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = tmp_path / "config" / "orgctx" / "orgctx.toml"
-    mine.parent.mkdir(parents=True)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (tmp_path / "other").mkdir()
-    mine.write_text(f'[roots]\nmain = "{root}"\nmore = "{tmp_path / "other"}"\n')
+def test_named_roots_are_found_again_by_their_names(tmp_path: Path, root: Path, ask: Ask) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    roots = f'[roots]\nmain = "{root}"\nmore = "{other}"\n'
+    write(Path(os.environ["XDG_CONFIG_HOME"]), {"orgctx/orgctx.toml": roots})
     assert ask("read", "main/a.org::One", "--cites", "c.json")[0] == 0
     assert ask("cite", "--cites", "c.json", given="As [1:L2] says.") == (
         0,
@@ -105,13 +103,14 @@ def test_a_registry_that_cannot_be_written_is_called_by_its_name(root: Path, ask
 
 @pytest.mark.parametrize("tag", ["hush", ":hush:", "hush:"])
 def test_a_private_tag_may_be_written_with_its_colons(root: Path, tag: str) -> None:
-    (root / "orgctx.toml").write_text(f'private_tags = ["{tag}"]\n')
-    (root / "s.org").write_text("* Secret :hush:\n* Open\n")
+    write(
+        root, {"orgctx.toml": f'private_tags = ["{tag}"]\n', "s.org": "* Secret :hush:\n* Open\n"}
+    )
     assert [each.title for each in open_memex(root).grep("e", "s.org").entries] == ["Open"]
 
 
 def test_settings_that_do_not_count_are_reported(root: Path, ask: Ask) -> None:
-    (root / "sub" / "orgctx.toml").write_text('private_tags = ["x"]\n')
+    write(root, {"sub/orgctx.toml": 'private_tags = ["x"]\n'})
     out = ask("sync", "notes")[1]
     assert "1 problem" in out
     assert "sub/orgctx.toml: settings that do not count: they are not in the root" in out
@@ -119,6 +118,6 @@ def test_settings_that_do_not_count_are_reported(root: Path, ask: Ask) -> None:
 
 
 def test_a_sync_counts_the_problems_that_status_lists(root: Path, ask: Ask) -> None:
-    (root / "p.org").write_text("* P\ntext\n:PROPERTIES:\n:ID: 1\n:END:\n")
+    write(root, {"p.org": "* P\ntext\n:PROPERTIES:\n:ID: 1\n:END:\n"})
     assert "1 problem (see orgctx status)\n" in ask("sync", "notes")[1]
     assert "1 problem\n" in ask("status", "notes")[1]

@@ -136,18 +136,14 @@ def test_a_page_begins_behind_what_is_on_a_page(root: Path, path: str, after: st
 
 
 def test_a_folder_that_is_called_as_its_root_does_not_hide_it(tmp_path: Path) -> None:
-    (tmp_path / "p/p").mkdir(parents=True)
-    (tmp_path / "p/p/a.org").write_text("* A\n")
-    (tmp_path / "p/b.org").write_text("* B\n")
-    for store in stores(tmp_path / "p"):
+    for store in stores(write(tmp_path / "p", {"p/a.org": "* A\n", "b.org": "* B\n"})):
         [row] = ls(store, "", Limit()).rows
         assert [each.address for each in ls(store, row.address, Limit()).rows] == ["p/", "b.org"]
         assert [each.address for each in ls(store, "p", Limit()).rows] == ["p/a.org"]
 
 
 def test_a_call_that_goes_on_is_no_option(tmp_path: Path) -> None:
-    (tmp_path / "-a.org").write_text("* A\n* B\n")
-    for store in stores(tmp_path):
+    for store in stores(write(tmp_path, {"-a.org": "* A\n* B\n"})):
         [rest] = ls(store, "-a.org", Limit(), lines=1).rest
         assert rest.call.startswith("orgctx ls ./-a.org --after ")
         assert ls(store, "./-a.org", Limit()).rows == ls(store, "-a.org", Limit()).rows
