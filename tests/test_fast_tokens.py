@@ -12,6 +12,7 @@ from types import ModuleType
 
 import emacs
 import pytest
+from growth import check_growth
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from program import run_python
@@ -22,7 +23,6 @@ from test_tokens import (
     NO_TOKTOK,
     WATCHED,
     long_runs,
-    seconds_to_count,
     texts,
 )
 from threads import at_once
@@ -126,8 +126,7 @@ def test_threads_count_alike(encoding: str) -> None:
 
 @pytest.mark.parametrize("one", ["-", " ", "a", "\x00", "你", " \t", "-\n", "\u0301", "中A", "é"])
 def test_time_grows_with_the_size_and_not_its_square(one: str) -> None:
-    half, whole = (one * (kilobytes * 1000 // len(one.encode())) for kilobytes in (500, 1000))
-    assert seconds_to_count(whole) < 3 * seconds_to_count(half)
+    check_growth(tokens.counter(), lambda size: one * (size // len(one.encode())), 250_000)
 
 
 # --- what toktok may count -----------------------------------------------------------------------
