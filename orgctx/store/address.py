@@ -19,8 +19,8 @@ from .files import is_note
 from .ids import Ids
 from .roots import name_of, nfc, place_of
 from .store import Store
+from .words import MIN_PREFIX
 
-MIN_PREFIX = 6
 SHORT_ID = 8
 CANDIDATES = 10
 TITLE_LENGTH = 60

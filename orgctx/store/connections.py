@@ -6,9 +6,12 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .database import connect, is_damage, remade
+
+if TYPE_CHECKING:
+    from .sync import Memory
 
 T = TypeVar("T")
 
@@ -29,8 +32,14 @@ class Connections:
         connection: sqlite3.Connection = self._local.connection
         return connection
 
+    @property
+    def memory(self) -> Memory:
+        """What this thread's connection knew of files when it synced last."""
+        memory: Memory = self._local.memory
+        return memory
+
     def _keep(self, connection: sqlite3.Connection) -> None:
-        self._local.connection = connection
+        self._local.connection, self._local.memory = connection, {}
         self._local.inode = self._file.stat().st_ino
         self.have_news()
 

@@ -10,7 +10,9 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 6
+from .words import TOKENIZE
+
+VERSION = 8
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
@@ -71,6 +73,7 @@ CREATE TABLE node (
   title TEXT NOT NULL,
   todo TEXT,
   is_open INTEGER NOT NULL,
+  size INTEGER NOT NULL,
   tags TEXT NOT NULL,
   planned TEXT NOT NULL,
   custom_id TEXT
@@ -109,8 +112,18 @@ CREATE TABLE tokens (
   more_hash INTEGER NOT NULL,
   count INTEGER NOT NULL
 );
-CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='unicode61 remove_diacritics 2');
+CREATE TABLE symbol (
+  node INTEGER NOT NULL REFERENCES node ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  line INTEGER NOT NULL
+);
+CREATE INDEX symbol_node ON symbol (node);
 """
+WORDS = (
+    f"CREATE VIRTUAL TABLE words USING fts5(title, names, body, tokenize='{TOKENIZE}')",
+    "CREATE VIRTUAL TABLE word_place USING fts5vocab(words, instance)",
+)
 
 
 def connect(file: Path) -> sqlite3.Connection:
@@ -184,10 +197,15 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
         raise sqlite3.DatabaseError(f"file is not a database of version {VERSION}: {version}")
     if version == 0:
-        for statement in SCHEMA.split(";\n"):
-            connection.execute(statement)
+        make_tables(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database."""
+    for statement in (*SCHEMA.split(";\n"), *WORDS):
+        connection.execute(statement)
 
 
 def _check_end(connection: sqlite3.Connection, file: Path) -> None:

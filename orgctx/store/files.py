@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from ..config import NAME as CONFIG_NAME
@@ -26,6 +27,7 @@ _ORG_MODE = re.compile(rb"(?:\A|mode:|;)[ \t]*org[ \t]*(?:;|\Z)", re.IGNORECASE)
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """A named pipe is opened at once, or it would keep the reader waiting for a writer."""
 
+COPY = "a sync-conflict copy, left out"
 ATTEMPTS = 10
 """How often a file is opened that others replace at the same time."""
 
@@ -54,9 +56,8 @@ def notes(root: Path, is_ignored: Callable[[str], bool] | None = None) -> Iterat
         elif entry.name == CONFIG_NAME and entry.path != str(root / CONFIG_NAME):
             yield Problem(entry.path, 0, "settings that do not count: they are not in the root")
         elif is_note(entry.name) and entry.is_file():
-            is_copy = _CONFLICT.search(entry.name)
-            copy = Problem(entry.path, 0, "a sync-conflict copy, left out")
-            yield copy if is_copy else entry
+            is_copy = "conflict" in entry.name.casefold() and _CONFLICT.search(entry.name)
+            yield Problem(entry.path, 0, COPY) if is_copy else entry
 
 
 def _is_open_folder(entry: os.DirEntry[str]) -> bool:
@@ -66,7 +67,7 @@ def _is_open_folder(entry: os.DirEntry[str]) -> bool:
 def _listed(folder: str, waiting: list[os.DirEntry[str]]) -> Iterator[Problem]:
     """Put what is in a folder on top of what waits, so that the first comes next."""
     try:
-        waiting.extend(sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True))
+        waiting.extend(sorted(os.scandir(folder), key=attrgetter("name"), reverse=True))
     except OSError as error:
         yield Problem(folder, 0, f"a folder that cannot be listed: {error.strerror}")
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -28,6 +28,7 @@ from .database import BUSY_SECONDS
 from .ids import OF_IDS, DatabaseIds, Ids
 from .roots import Root, name_of, place_of
 from .store import Fact, File, Folder, Store, linked_from, matching
+from .words import Words
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
@@ -123,7 +124,8 @@ class IndexedStore(Store):
         total = Report()
         for root in self.roots:
             settings = self._settings(root)
-            done = sync(self.connection, root.folder, settings, is_full, progress)
+            connection, memory = self.connection, self._connections.memory
+            done = sync(connection, root.folder, settings, is_full, progress, memory)
             total.read += done.read
             total.unchanged += done.unchanged
             total.removed += done.removed
@@ -412,6 +414,27 @@ class IndexedStore(Store):
         rows = self._run(f"SELECT {columns} {where} ORDER BY path LIMIT {most}", values, ids)
         return rows, count, root
 
+    @looked_up
+    def words(self) -> Words:
+        """See Store.words; as of the last sync."""
+        roots = {id_: root for root in self.roots if (id_ := self._id_of(root)) is not None}
+        [(others,)] = self._run(f"SELECT count(*) FROM root WHERE id NOT IN ({_marks(roots)})")
+        return Words(
+            lambda statement, values: self._rows(statement, tuple(values)),
+            {id_: partial(_address, root) for id_, root in roots.items()},
+            self._scope_paths(),
+            is_all=self.scope is None and not others,
+        )
+
+    def _scope_paths(self) -> list[tuple[int, str]] | None:
+        """The scope as the database knows it, without what is inside another part of it."""
+        if self.scope is None:
+            return None
+        named = dict.fromkeys(filter(None, self.scope))
+        outer = [each for each in named if not any(each.startswith(f"{by}/") for by in named)]
+        places = filter(None, map(self._place, outer))
+        return [(self._id_of(root) or 0, os.fsdecode(path)) for root, path in places]
+
     def problems(self) -> list[Problem]:
         """See Store.problems; looked up, once what changed in the notes is known."""
         self.freshen()
@@ -469,9 +492,12 @@ class IndexedStore(Store):
     ) -> list[tuple[Any, ...]]:
         """Rows of a statement, in which `{roots}` says that `root` is one of these, or of ours."""
         ids = map(self._id_of, self.roots) if roots is None else roots
-        marks = ",".join(str(id_) for id_ in ids if id_ is not None) or "NULL"
-        named = statement.format(roots=f"root IN ({marks})")
-        return self._connections.whole(lambda: self.connection.execute(named, values).fetchall())
+        return self._rows(statement.format(roots=f"root IN ({_marks(ids)})"), values)
+
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return self._connections.whole(
+            lambda: self.connection.execute(statement, values).fetchall()
+        )
 
     def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
         """The files of these rows as they are now; one that is gone is no answer."""
@@ -480,6 +506,15 @@ class IndexedStore(Store):
                 yield self.tree(root.address(root.folder / path))
             except OrgctxError:
                 continue
+
+
+def _marks(ids: Iterable[int | None]) -> str:
+    """Numbers as SQL lists them; never nothing."""
+    return ",".join(str(id_) for id_ in ids if id_ is not None) or "NULL"
+
+
+def _address(root: Root, path: str) -> str:
+    return root.address(root.folder / path)
 
 
 def _pairs(words: str) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from ..tokens import DEFAULT_ENCODING, counter
 from . import files
 from .ids import CountedIds, Ids
 from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
+from .words import Words
 
 CHECK = "check the name and the folder"
 
@@ -415,6 +416,12 @@ class Store:
     def page_counter(self, unit: str, encoding: str) -> Callable[[str], int]:
         """As `counter`, for pages, whose lines come again: they may be remembered."""
         return self.counter(unit, encoding)
+
+    def words(self) -> Words:
+        """The words of the notes, to be searched by."""
+        from .indexing import words_of  # only where nothing is remembered
+
+        return words_of(self)
 
     def freshen(self) -> bool:
         """Bring what is remembered up to date. Returns: whether that changed anything."""

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -17,7 +16,6 @@ from ..core.outline import outline
 from ..errors import NotFound, OrgctxError
 from . import files
 from .counts import Settings, key_of_folder
-from .folders import fold
 from .writer import Row, State, Writer, data_version, forget_words, known_files, transaction
 from .writing import Asked
 
@@ -26,6 +24,8 @@ SETTLED_NS = 2_000_000_000
 BATCH_BYTES = 4_000_000
 """What is read within a transaction. Larger ones are faster; if killed, they lose more time."""
 Progress = Callable[[int, int], None]
+Memory = dict[int, tuple[tuple[int, int], dict[str, Row]]]
+"""Root -> what was known of its files, and the state of the store in which that was so."""
 
 
 @dataclass(slots=True)
@@ -51,30 +51,45 @@ def sync(
     settings: Settings,
     is_full: bool = False,
     progress: Progress | None = None,
+    memory: Memory | None = None,
 ) -> Report:
     """Bring one root up to date. Whoever is killed on the way has lost nothing but time.
 
     folder: the root, a real folder. Only if there is something to read a tokenizer is loaded.
     is_full: read every file again. progress: (files done, files to read) after each.
+    memory: this connection's own, in which what was known last time is kept for the next.
     Returns: Report.
     Raises: sqlite3.Error if the store cannot be written.
     """
     report, seen = Report(), data_version(connection)
     root = _root(connection, folder, settings)
-    known = known_files(connection, root)
+    known = _known(connection, root, {} if memory is None else memory)
     changed = list(_changed(folder, settings, known, is_full, report))
     passed_over = list(report.problems)
-    with ThreadPoolExecutor(1) as pool:
-        writer = Writer(connection, root, settings, pool, seen, is_full)
-        _read_all(writer, folder, changed, report, progress)
-    _forget_all(writer, known, report)
-    if writer.has_stale_folders:
+    if changed or known:
+        from concurrent.futures import ThreadPoolExecutor  # hardly ever is there anything to do
+
+        with ThreadPoolExecutor(1) as pool:
+            writer = Writer(connection, root, settings, pool, seen, is_full)
+            _read_all(writer, folder, changed, report, progress)
+        _forget_all(writer, known, report)
+    if _has_stale(connection, root):
+        from .folders import fold  # nor here
+
         with transaction(connection):
             has_model = settings.config.summaries is not None
             fold(connection, root, has_model and not _has_traces(connection, root))
     _purge(connection, root)
     _note_passed_over(connection, root, passed_over)
     return report
+
+
+def _known(connection: sqlite3.Connection, root: int, memory: Memory) -> dict[str, Row]:
+    """What is known of a root's files; looked up if anybody has written since it was."""
+    state = data_version(connection), connection.total_changes
+    if root not in memory or memory[root][0] != state:
+        memory[root] = state, known_files(connection, root)
+    return memory[root][1].copy()
 
 
 def _read_all(
@@ -165,7 +180,7 @@ def _changed(
 
 def _is_same(row: Row, found: os.DirEntry[str]) -> bool:
     """Whether a file is surely what it was when it was read. Raises: OSError."""
-    return row.is_settled and row.signature == _signature(found.stat())
+    return bool(row.is_settled) and row[1:5] == _signature(found.stat())
 
 
 def _signature(stat: os.stat_result) -> tuple[int, int, int, int]:
@@ -206,6 +221,12 @@ def _state(place: Path, path: str) -> tuple[bytes, State]:
     data = files.read(place, path)
     is_settled = max(signature[1:3]) < now - SETTLED_NS
     return data, State(signature, is_settled, blake2b(data, digest_size=16).digest())
+
+
+def _has_stale(connection: sqlite3.Connection, root: int) -> bool:
+    """Whether there are folders of which something changed."""
+    query = "SELECT EXISTS (SELECT 1 FROM stale_folder WHERE root = ?)"
+    return bool(connection.execute(query, (root,)).fetchone()[0])
 
 
 def _has_traces(connection: sqlite3.Connection, root: int) -> bool:

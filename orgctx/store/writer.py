@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..config import Active
 from ..core.links import linked_ids
@@ -19,16 +17,15 @@ from ..core.outline import problems
 from ..core.planning import planned
 from ..core.privacy import conceal
 from .counts import Counting, Settings, texts_shown
-from .summaries import facts_of, to_json
+from .symbols import symbols
+from .words import searched, spaced
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 SLICE_CHARS = 250_000
 """What is held in memory until it is written."""
 SLICE_NODES = 1000
-
-_SPACELESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff]+"
-)
 
 
 @contextmanager
@@ -49,15 +46,17 @@ def data_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the store knows of a file."""
+class Row(NamedTuple):
+    """What the store knows of a file; size, mtime, ctime and inode are its signature."""
 
     id: int
-    signature: tuple[int, int, int, int]
-    is_settled: bool
+    size: int
+    mtime: int
+    ctime: int
+    inode: int
+    is_settled: int
     hash: bytes
-    is_private: bool
+    is_private: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +77,7 @@ def known_files(
         " WHERE root = ?" + (" AND path = ?" if path is not None else ""),
         (root,) if path is None else (root, os.fsencode(path)),
     )
-    return {
-        os.fsdecode(path): Row(id_, (a, b, c, d), bool(e), f, bool(g))
-        for path, id_, a, b, c, d, e, f, g in rows
-    }
+    return {os.fsdecode(path): Row(*known) for path, *known in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +87,12 @@ class _Rows:
     node: list[tuple[object, ...]] = field(default_factory=list)
     node_id: list[tuple[str, int]] = field(default_factory=list)
     link: list[tuple[int, str]] = field(default_factory=list)
-    words: list[tuple[int, str, str]] = field(default_factory=list)
+    symbol: list[tuple[int, str, str, int]] = field(default_factory=list)
+    words: list[tuple[int, str, str, str]] = field(default_factory=list)
     file_problem: list[tuple[int, int, str, str]] = field(default_factory=list)
 
 
-_COLUMNS = {"words": "(rowid, title, body)"}
+_COLUMNS = {"words": "(rowid, title, names, body)"}
 
 
 class Writer:
@@ -106,13 +103,17 @@ class Writer:
         connection: sqlite3.Connection,
         root: int,
         settings: Settings,
-        pool: Executor,
+        pool: Executor | None,
         seen: int,
         is_full: bool,
     ) -> None:
-        """seen: the store's data version before what is known was looked up."""
+        """pool: counts tokens; None: nobody wants to know them.
+
+        seen: the store's data version before what is known was looked up.
+        """
         self.connection, self.root, self.settings = connection, root, settings
-        self.is_full, self._counting = is_full, Counting(settings.encoding, pool)
+        self.is_full = is_full
+        self._counting = Counting(settings.encoding, pool) if pool else None
         self._active = settings.config.active or Active()
         self._seen, self._is_alone = seen, True
         self._is_first = not self._one("SELECT EXISTS (SELECT 1 FROM file)")
@@ -126,22 +127,17 @@ class Writer:
         with transaction(self.connection):
             self._begin()
             yield
-            self._counting.start()
+            if self._counting:
+                self._counting.start()
             self._write()
-            self._note_tokens(self._counting.write(self.connection))
+            if self._counting:
+                self._note_tokens(self._counting.write(self.connection))
 
     def _note_tokens(self, counts: dict[str, int]) -> None:
         """Note what each file costs that was added: its entries' counts add up."""
         totals = [(sum(map(counts.__getitem__, texts)), id_) for id_, texts in self._texts.items()]
         self.connection.executemany("UPDATE file SET tokens = ? WHERE id = ?", totals)
         self._texts = {}
-
-    @property
-    def has_stale_folders(self) -> bool:
-        """Whether there are folders of which something changed."""
-        return bool(
-            self._one("SELECT EXISTS (SELECT 1 FROM stale_folder WHERE root = ?)", self.root)
-        )
 
     def _begin(self) -> None:
         """See how things stand. Raises: sqlite3.Error if the root is no longer what it was."""
@@ -205,6 +201,8 @@ class Writer:
         self, path: str, state: State, tree: Tree | None = None, is_private: bool = False
     ) -> int:
         """path: kept as the file system has it, which need not be text. tree: what may be shown."""
+        from .summaries import facts_of, to_json  # a sync that finds nothing new does without
+
         place, folder = os.fsencode(path), os.fsencode(path.rpartition("/")[0])
         facts = to_json(facts_of(tree)) if tree else ""
         headlines, title = (len(tree.nodes) - 1, tree.root.title) if tree else (0, "")
@@ -229,22 +227,32 @@ class Writer:
         self._waiting += sum(map(len, texts))
         rows.node.extend(
             (id_, file, n.index, n.first_line, n.level, n.parent_index, n.title, n.todo,
-             n.todo in todos, " ".join(n.tags), _planned(n, text), n.custom_id)
+             n.todo in todos, len(text), " ".join(n.tags), _planned(n, text), n.custom_id)
             for id_, n, text in numbered
         )  # fmt: skip
         rows.node_id.extend((each, id_) for id_, node, _ in numbered for each in {*node.ids})
         linking = ((id_, text) for id_, _, text in numbered if "id:" in text)
         rows.link.extend((id_, each) for id_, text in linking for each in linked_ids(text))
-        rows.words.extend((id_, _words(node.title), _words(text)) for id_, node, text in numbered)
+        for id_, node, text in numbered:
+            given = symbols(text, node.first_line)
+            rows.symbol.extend((id_, *each) for each in given)
+            title, names, body = map(spaced, searched(node, text, given))
+            rows.words.append((id_, title, names, body))
+        if self._counting:
+            self._count(self._counting, file, numbered, is_plain)
+
+    def _count(
+        self, counting: Counting, file: int, numbered: list[tuple[int, Node, str]], is_plain: bool
+    ) -> None:
+        """Have counted what views show most of these nodes."""
         counted = [texts_shown(node, text, is_plain) for _, node, text in numbered]
         entries = [
             text if node.level else "".join(node.lines)
-            for node, (text, _) in zip(nodes, counted, strict=True)
+            for (_, node, _), (text, _) in zip(numbered, counted, strict=True)
         ]
         self._texts.setdefault(file, []).extend(entries)
-        self._counting.add(
-            [text for pair in counted for text in pair] + entries[: not nodes[0].level]
-        )
+        is_first = not numbered[0][1].level
+        counting.add([text for pair in counted for text in pair] + entries[:is_first])
 
     def _write(self) -> None:
         """Write the rows that wait for it."""
@@ -259,13 +267,6 @@ class Writer:
 
 def _planned(node: Node, text: str) -> str:
     return " ".join(chain(*planned(text))) if node.level else ""
-
-
-def _words(text: str) -> str:
-    """Text as it is searched: scripts without spaces get them, and no NUL ends it early."""
-    if not text.isascii():
-        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text)
-    return text.replace("\0", " ")
 
 
 def forget_words(connection: sqlite3.Connection, where: str, value: int | str) -> None:

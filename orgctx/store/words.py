@@ -1,0 +1,274 @@
+"""The words of the notes: how entries are indexed for a query, and what the index is asked.
+
+A query is ranked by what this tells, so nothing here decides what is a good answer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..core.model import Node
+from .symbols import Symbol
+
+TOKENIZE = "porter unicode61 remove_diacritics 2"
+"""How the index cuts and folds words: by stems where they are English, and without diacritics."""
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Characters of scripts that are searched one by one, as the inside of [...]."""
+MIN_PREFIX = 6
+SEEK = 40
+"""How many rows FTS5 gives in the time that it takes to look for one."""
+MANY = 10_000
+"""Nodes that are too many to look where each is: that a word is rare does not hang on it then."""
+
+_SPACELESS = re.compile(f"[{SPACELESS}]+")
+_ALIASES = frozenset({"ROAM_ALIASES", "ALIASES"})
+_IDS = frozenset({"ID", "CUSTOM_ID"})
+
+
+def spaced(text: str) -> str:
+    """Text as it is indexed: scripts without spaces get them, and no NUL ends it early."""
+    if not text.isascii():
+        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text)
+    return text.replace("\0", " ")
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether a text begins with a character of a script without spaces."""
+    return _SPACELESS.match(text) is not None
+
+
+def searched(node: Node, text: str, given: Sequence[Symbol]) -> tuple[str, str, str]:
+    """What of an entry is searched: title, names, text.
+
+    Names are its keyword, tags, aliases, CUSTOM_ID and symbols; of a file its path too. The text is
+    that below headline and drawer, with the values of its properties but for IDs.
+    """
+    known = {key.upper(): value for key, value in node.properties} if node.properties else {}
+    names = [node.todo or "", *node.tags, known.get("CUSTOM_ID", ""), *(s.name for s in given)]
+    names += [value for key, value in known.items() if key in _ALIASES]
+    names += [] if node.level else [node.path.encode("utf-8", "replace").decode()]
+    values = [value for key, value in known.items() if key not in _IDS | _ALIASES]
+    return node.title, " ".join(names), "\n".join([*values, _below_head(node, text)])
+
+
+def _below_head(node: Node, text: str) -> str:
+    if node.drawer:
+        return text[len(node.head_text) :]
+    return text.partition("\n")[2] if node.level else text
+
+
+class Place(NamedTuple):
+    """A node as the index knows it.
+
+    id: its row. parent: the row of the node above, 0 for a file. file: the row of its file.
+    place: its number in the file. line: its first, 1-based. is_open: whether its keyword is.
+    """
+
+    id: int
+    parent: int
+    file: int
+    place: int
+    line: int
+    level: int
+    title: str
+    todo: str | None
+    is_open: bool
+
+
+class Note(NamedTuple):
+    """A file as the index knows it. path: its address. changed: its mtime in nanoseconds."""
+
+    path: str
+    title: str
+    changed: int
+
+
+_PLACE = "id, CASE level WHEN 0 THEN 0 ELSE id - place + parent END, file, place, line, level,"
+_PLACE += " title, todo, is_open"
+_OF_ID = "CROSS JOIN node ON node.id = node_id.node CROSS JOIN file ON file.id = node.file"
+_OF_PLACE = "CROSS JOIN node ON node.id = doc CROSS JOIN file ON file.id = node.file"
+_OF_FILE = "CROSS JOIN node ON node.id = words.rowid CROSS JOIN file ON file.id = node.file"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The index, of the notes in some roots, or in some folders of them.
+
+    run: gives the rows of a statement. roots: row -> the address of a path in it.
+    paths: (root's row, path in it) of the folders and files alone that are looked in, none of them
+    inside another; None for all. is_all: whether the index holds nothing else.
+    """
+
+    run: Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+    roots: Mapping[int, Callable[[str], str]]
+    paths: Sequence[tuple[int, str]] | None = None
+    is_all: bool = False
+
+    @property
+    def _scope(self) -> str:
+        """The condition on a file."""
+        if self.paths is None:
+            return f"file.root IN ({','.join(map(str, self.roots)) or 'NULL'})"
+        within = (
+            f"(file.root = {root} AND (file.path = x'{path}'"
+            f" OR file.path >= x'{path}2f' AND file.path < x'{path}30'))"
+            if path
+            else f"file.root = {root}"
+            for root, path in ((root, os.fsencode(path).hex()) for root, path in self.paths)
+        )
+        return f"({' OR '.join(within) or '0'})"
+
+    def total(self) -> int:
+        """How many nodes there are."""
+        at = self.paths if self.paths is not None else [(root, "") for root in self.roots]
+        folder = "SELECT files + headlines FROM folder WHERE root = ? AND path = ?"
+        file = "SELECT 1 + headlines FROM file WHERE root = ? AND path = ? AND NOT is_private"
+        both = f"{folder} UNION ALL {file}"
+        places = ((root, os.fsencode(path)) for root, path in at)
+        return sum(count for place in places for (count,) in self.run(both, (*place, *place)))
+
+    def indexed_count(self, expression: str) -> int:
+        """How many nodes an expression of FTS5 matches, of other roots and folders too."""
+        query = "SELECT count(*) FROM words WHERE words MATCH ?"
+        return int(self.run(query, (expression,))[0][0])
+
+    def count(self, expression: str) -> int:
+        """How many nodes an expression matches; beyond `MANY`, of other roots and folders too."""
+        count = self.indexed_count(expression)
+        if self.is_all or not 0 < count <= MANY:
+            return count
+        query = f"SELECT count(*) FROM words {_OF_FILE} WHERE words MATCH ? AND {self._scope}"
+        return int(self.run(query, (expression,))[0][0])
+
+    def nodes(self, expression: str, most: int) -> list[int]:
+        """The nodes that an expression of FTS5 matches, the first `most`."""
+        join, scope = ("", "") if self.is_all else (_OF_FILE, f" AND {self._scope}")
+        rows = self.run(
+            f"SELECT words.rowid FROM words {join} WHERE words MATCH ?{scope}"
+            f" ORDER BY words.rowid LIMIT {most}",
+            (expression,),
+        )
+        return [id_ for (id_,) in rows]
+
+    def occurrences(self, stem: str, most: int) -> list[tuple[int, str]]:
+        """Where a word stands, the first `most` times: the node; "title", "names" or "body"."""
+        join, scope = ("", "") if self.is_all else (_OF_PLACE, f" AND {self._scope}")
+        query = f"SELECT doc, col FROM word_place {join} WHERE term = ?{scope} LIMIT {most}"
+        return self.run(query, (stem,))
+
+    def sizes(self, nodes: Iterable[int]) -> dict[int, int]:
+        """How long the entries of some nodes are, in characters."""
+        marks = ",".join(map(str, nodes))
+        return dict(self.run(f"SELECT id, size FROM node WHERE id IN ({marks})", ()))
+
+    def among(self, expression: str, nodes: Sequence[int], are_many: bool = False) -> set[int]:
+        """Those of some nodes that an expression matches. are_many: whether it matches many.
+
+        FTS5 goes from one match to the next, so where there are few it is soonest to take all.
+        """
+        query = "SELECT rowid FROM words WHERE words MATCH ?"
+        if are_many or self.indexed_count(expression) > SEEK * len(nodes):
+            query += f" AND rowid IN ({','.join(map(str, nodes))})"
+        return {id_ for (id_,) in self.run(query, (expression,))}.intersection(nodes)
+
+    def places(self, nodes: Iterable[int]) -> dict[int, Place]:
+        """What is known of some nodes, and of those above them."""
+        known: dict[int, Place] = {}
+        wanted = set(nodes)
+        while wanted:
+            marks = ",".join(map(str, wanted))
+            rows = self.run(f"SELECT {_PLACE} FROM node WHERE id IN ({marks})", ())
+            known.update((row[0], Place(*row)) for row in rows)
+            wanted = {known[id_].parent for id_ in wanted if id_ in known} - known.keys() - {0}
+        return known
+
+    def notes(self, files: Iterable[int]) -> dict[int, Note]:
+        """What is known of some files."""
+        marks = ",".join(map(str, files))
+        rows = self.run(f"SELECT id, root, path, title, mtime FROM file WHERE id IN ({marks})", ())
+        return {
+            id_: Note(self.roots[root](os.fsdecode(path)), title, changed)
+            for id_, root, path, title, changed in rows
+        }
+
+    def named(self, name: str) -> list[int]:
+        """The nodes that `id:ID`, the beginning of one, a bare ID or `#CUSTOM_ID` names, first 2.
+
+        A beginning has 6 characters or more.
+        """
+        plain = name.removeprefix("id:")
+        of_id = f"SELECT DISTINCT node.id FROM node_id {_OF_ID} WHERE {self._scope} AND value"
+        if name.startswith("#"):
+            query = "SELECT node.id FROM node CROSS JOIN file ON file.id = node.file"
+            query = f"{query} WHERE {self._scope} AND custom_id = ?"
+            rows = self.run(f"{query} LIMIT 2", (name[1:],))
+        else:
+            rows = self.run(f"{of_id} = ? LIMIT 2", (plain,))
+            if not rows and plain != name and len(plain) >= MIN_PREFIX:
+                among = (plain, plain + "\U0010ffff")
+                rows = self.run(f"{of_id} >= ? AND value < ? LIMIT 2", among)
+        return [id_ for (id_,) in rows]
+
+    def titles(self, most: int) -> list[tuple[int, str]]:
+        """The titles of the first `most` headlines that have one, each with its node."""
+        query = "SELECT node.id, node.title FROM node CROSS JOIN file ON file.id = node.file"
+        where = f"level > 0 AND node.title != '' AND {self._scope} ORDER BY node.id LIMIT {most}"
+        return self.run(f"{query} WHERE {where}", ())
+
+    def links(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
+        """(node, other) for each link by ID from one of some nodes to another of them."""
+        marks = ",".join(map(str, nodes))
+        return self.run(
+            "SELECT DISTINCT link.node, node_id.node FROM link JOIN node_id ON value = target"
+            f" WHERE link.node IN ({marks}) AND node_id.node IN ({marks})"
+            " AND link.node != node_id.node",
+            (),
+        )
+
+    def symbols(self, nodes: Iterable[int]) -> dict[int, list[Symbol]]:
+        """What some nodes give a name: their symbols, IDs, CUSTOM_IDs and tags."""
+        marks = ",".join(map(str, nodes))
+        rows = self.run(
+            f"SELECT node, kind, name, line FROM symbol WHERE node IN ({marks}) UNION ALL"
+            f" SELECT node, 'id', value, line FROM node_id JOIN node ON node.id = node_id.node"
+            f" WHERE node IN ({marks}) UNION ALL"
+            f" SELECT id, 'custom_id', custom_id, line FROM node"
+            f" WHERE id IN ({marks}) AND custom_id IS NOT NULL UNION ALL"
+            f" SELECT id, 'tags', tags, line FROM node WHERE id IN ({marks}) AND tags != ''",
+            (),
+        )
+        found: dict[int, list[Symbol]] = {}
+        for node, kind, name, line in rows:
+            names = name.split() if kind == "tags" else [name]
+            found.setdefault(node, []).extend(Symbol(kind.rstrip("s"), n, line) for n in names)
+        return found
+
+
+def phrase(text: str) -> str:
+    """An expression of FTS5 for a text whose words follow each other."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """Each word as the index has it; "" for one that it would not have.
+
+    A word that the index would cut in two is its parts, joined by a blank.
+    """
+    own = sqlite3.connect(":memory:")
+    own.execute(f"CREATE VIRTUAL TABLE given USING fts5(word, content='', tokenize='{TOKENIZE}')")
+    own.execute("CREATE VIRTUAL TABLE part USING fts5vocab(given, instance)")
+    numbered = list(enumerate(words))
+    own.executemany("INSERT INTO given (rowid, word) VALUES (?, ?)", numbered)
+    parts: dict[int, list[str]] = {}
+    for term, number in own.execute('SELECT term, doc FROM part ORDER BY doc, "offset"'):
+        parts.setdefault(number, []).append(term)
+    own.close()
+    return [" ".join(parts.get(number, ())) for number, _ in numbered]
