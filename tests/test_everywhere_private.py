@@ -222,6 +222,16 @@ FILTERS = (
     *(("--property", "Echidna"), ("--property", "ID"), ("--property", "CUSTOM_ID=flowers")),
 )
 LISTS = (ROOT, (*ROOT, "--json", "--limit", "2"))
+ASKED_FOR = (
+    *("flowers", "roses and soil", "aardwolf plans", "same", "kinkajou below", "outdoor"),
+    *("todo plans", "sitatunga quokka", "barramundi in it", "safe", "introduction to tarsier"),
+)
+BUNDLES = (
+    (*ROOT, "--explain"),
+    (*ROOT, "--json", "--explain"),
+    (*ROOT, "--format", "md", "--budget", "150"),
+    *((*ROOT, "--mode", mode, "--no-sync") for mode in ("definitions", "entries", "files")),
+)
 READS = (ROOT, (*ROOT, "--subtree", "--json"), (*ROOT, "--subtree", "--budget", "90"))
 
 CALLS: dict[str, list[tuple[str, ...]]] = {
@@ -233,6 +243,10 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         ("second.org", "sub/quokk.org", *ROOT),
     ],
     "overview": [(*given, *form) for given in ((), SHOWN[:2], ("quokk.org",)) for form in FORMS],
+    "context": [
+        *((given, *ROOT) for given in (*sorted(WORDS), *SHOWN, *NEAR[::3], *EXACT[::3])),
+        *((given, *form) for given in ASKED_FOR for form in BUNDLES),
+    ],
     "grep": [
         *((given, *ROOT) for given in sorted(WORDS)),
         *((".", *path, *ALL) for path in ((), ("open.org",), ("safe.org",), ("sealed.org",))),
@@ -373,7 +387,7 @@ def plain(answer: Answer, folder: Path) -> Answer:
     return Answer(answer.status, out, err)
 
 
-SAME = ("focus", "overview", "ls", "grep", "read", "status", "collections")
+SAME = ("focus", "overview", "context", "ls", "grep", "read", "status", "collections")
 
 
 @pytest.mark.parametrize("command", SAME)
@@ -505,6 +519,7 @@ QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "overview": lambda memex, address: memex.overview(address),
     "ls": lambda memex, address: memex.ls(address, budget=10**5),
     "node": lambda memex, address: memex.node(address),
+    "context": lambda memex, address: memex.context(address, explain=True),
     "grep": lambda memex, address: memex.grep(".", address, regexp=True, limit=500, budget=10**5),
     "read": lambda memex, address: memex.read(address, subtree=True),
     "cite": cited,

@@ -21,11 +21,12 @@ from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.overview import survey
 from ..views.searching import ENTRIES, Found, How, Page, query_of, search
-from ..views.view import BUDGET, READING_BUDGET, Limit
+from ..views.view import BUDGET, CONTEXT_BUDGET, READING_BUDGET, Limit
 from .calls import Calls, noted
 
 if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
+    from ..views.context import Bundle
     from ..views.reading import Reading
 
 
@@ -136,6 +137,34 @@ class Memex:
         addresses: nodes to show in full. Other parameters as for `focus`.
         """
         return survey(self._store, addresses, Limit(budget, unit, encoding, ids))
+
+    @noted
+    def context(
+        self,
+        query: str,
+        *,
+        mode: str = "all",
+        rank: int | None = None,
+        collection: str | Iterable[str] = (),
+        explain: bool = False,
+        budget: int = CONTEXT_BUDGET,
+        unit: str = "tokens",
+        encoding: str = DEFAULT_ENCODING,
+    ) -> Bundle:
+        """Find where the notes answer a query, and what to read; see `orgctx.views.context`.
+
+        query: any text with a word in it. mode: "definitions", "entries" or "files" for these
+        alone. rank: the number of the rank that is searched, by default 0; of a memex that is
+        confined, all that it has. collection: the names of one or several instead.
+        explain: whether `bundle.text` tells how each score comes about.
+        budget: int > 0, the most that `bundle.text` may cost.
+        """
+        from ..views.context import context, narrowed  # a focus should not pay for it
+
+        names = [collection] if isinstance(collection, str) else list(collection)
+        store, searched = narrowed(self._store, self._workspace, rank, names)
+        limit = Limit(budget, unit, encoding)
+        return context(store, query, limit, mode, explain=explain, searched=searched)
 
     @noted
     def ls(

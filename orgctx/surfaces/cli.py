@@ -18,6 +18,7 @@ BUG = 70
 COMMANDS = {
     "focus": "seeing",
     "overview": "seeing",
+    "context": "asking",
     "ls": "drilling",
     "grep": "finding",
     "read": "finding",

@@ -50,7 +50,7 @@ def ls(path: str, form: str, **options: Any) -> None:
     begins with what to list or to focus on next.
     """
     store, paths = store_for([path] if path else [], options)
-    limit = limit_of(store, {**options, "unit": "tokens", "encoding": None, "ids": "full"})
+    limit = limit_of(store, options)
     shape = _json if form == "json" else None
     asked = (options["lines"], options["kind"], options["after"], given("after", "kind"))
     found = listing.ls(store, "".join(paths), limit, *asked, shape, options["long"])

@@ -65,7 +65,7 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     filters = {name: options[name] for name in ("regexp", "ignore_case", "todo", "tag", "property")}
     query = Query(pattern, "".join(paths), **filters)
     page = searching.Page(options["limit"], options["after"])
-    limit = limit_of(store, {**options, "unit": None, "encoding": None, "ids": None})
+    limit = limit_of(store, options)
     words = shlex.join(given("after"))
     call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {words_of(pattern, path)}"
     shape = _json if form == "json" else partial(searching.to_text, call=call)
@@ -128,19 +128,12 @@ def read(address: str, form: str, **options: Any) -> None:
     """
     store, addresses = store_for([address], options)
     shape = _reading_json if form == "json" else attrgetter("text")
-    found = _read(store, addresses[0], _reading_limit(store, options), options, shape)
+    limit = limit_of(store, options, READING_BUDGET)
+    found = _read(store, addresses[0], limit, options, shape)
     output.write(shape(found))
     tell_fault(store)
     for problem in unsaved(store, [found.path]):
         output.complain(f"{problem.path}: {problem.what}", problem.hint)
-
-
-def _reading_limit(store: Store, options: dict[str, Any]) -> Limit:
-    """As for a view, but for the default budget."""
-    limit = limit_of(store, {**options, "ids": None})
-    configs = [*store.configs.values(), store.config]
-    is_set = options["budget"] or any(each.budget for each in configs)
-    return limit if is_set else limit._replace(budget=READING_BUDGET)
 
 
 def _reading_json(found: reading.Reading) -> str:

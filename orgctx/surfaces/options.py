@@ -16,7 +16,7 @@ from ..store import address as naming
 from ..store.opening import open_store
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
-from ..views.view import IDS, Limit
+from ..views.view import BUDGET, IDS, Limit
 from . import output
 
 ROOTS = "ORGCTX_ROOT"
@@ -157,14 +157,18 @@ def _named(store: Store, address: str, file: str | None) -> str | None:
     return path and path + _plain(address).removeprefix("file:").removeprefix(file)
 
 
-def limit_of(store: Store, options: dict[str, Any]) -> Limit:
-    """The options that were given, else those of orgctx.toml, else the program's own."""
+def limit_of(store: Store, options: dict[str, Any], budget: int = BUDGET) -> Limit:
+    """The options that were given, else those of orgctx.toml, else the program's own.
+
+    budget: the program's own for this command.
+    """
     configs = [*store.configs.values(), store.config]
-    given = {name: options[name] for name in ("budget", "unit", "encoding", "ids")}
+    given = {name: options.get(name) for name in ("budget", "unit", "encoding", "ids")}
     for name in ("budget", "encoding"):
         if given[name] is None:
             given[name] = next(filter(None, (getattr(each, name) for each in configs)), None)
-    return Limit(**{name: value for name, value in given.items() if value is not None})
+    known = {name: value for name, value in given.items() if value is not None}
+    return Limit(**{"budget": budget, **known})
 
 
 def given(*but: str) -> list[str]:

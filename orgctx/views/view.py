@@ -22,6 +22,7 @@ from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS, counter
 
 BUDGET = 4000
 READING_BUDGET = 8000
+CONTEXT_BUDGET = 2000
 IDS = ("full", "short", "none")
 PROBLEMS = 20
 TRIES = 3

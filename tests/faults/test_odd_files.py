@@ -201,6 +201,11 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         for form in ((), ("--format", "json"), ("--report",), ("--no-sync",), ("--ids", "short"))
     ],
     "grep": [(".", "--regexp", "--root"), ("end", "a.org", "--json", "--root"), ("B", "--root")],
+    "context": [
+        (query, *form, "--root")
+        for query in ("end", "id:id-a", "bad.org", "nothing of the kind")
+        for form in ((), ("--json",), ("--no-sync", "--explain"), ("--format", "md"))
+    ],
     "overview": [("--root", *form) for form in ((), ("--format", "json"), ("--report",))],
     "collections": [("--root",), ("--root", "--format", "json")],
     "init": [("--force", "--root")],

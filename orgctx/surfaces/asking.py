@@ -1,0 +1,61 @@
+"""The command that routes a question: context."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from ..views import bundle
+from ..views.context import MODES, Bundle, narrowed
+from ..views.context import context as ask
+from ..views.view import CONTEXT_BUDGET
+from . import output
+from .options import (
+    Whole,
+    choice,
+    format_option,
+    given,
+    inlinetasks,
+    limit_of,
+    no_sync_option,
+    option,
+    roots_option,
+    scope_options,
+    store_for,
+    tell_fault,
+)
+
+
+@click.command()
+@click.argument("query")
+@option(
+    "--budget", type=Whole(1), metavar="N", help=f"The hard limit.  [default: {CONTEXT_BUDGET}]"
+)
+@choice("--mode", MODES, "What to look for.")
+@option("--explain", is_flag=True, help="Tell how each score comes about.")
+@format_option("org", "md")
+@roots_option
+@scope_options
+@no_sync_option
+@inlinetasks
+def context(query: str, form: str, **options: Any) -> None:
+    """Find where the notes answer QUERY, and say what to read: in a document for a prompt.
+
+    Nothing in QUERY is syntax: it is words, names or IDs. Where the notes do not seem to hold an
+    answer, the bundle says `no match`.
+    """
+    every, _ = store_for([], {**options, "rank": None, "collection": ()})
+    store, searched = narrowed(every, os.curdir, options["rank"], options["collection"])
+    limit = limit_of(store, options, CONTEXT_BUDGET)
+    shape = {"org": bundle.to_org, "md": bundle.to_markdown, "json": _json}[form]
+    explain, mode = options["explain"], options["mode"]
+    words = given("budget", "mode", "explain", "form")
+    found = ask(store, query, limit, mode, shape, explain, searched, words)
+    output.write(shape(found))
+    tell_fault(store)
+
+
+def _json(found: Bundle) -> str:
+    return output.to_json(bundle.to_data(found))

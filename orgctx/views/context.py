@@ -1,0 +1,231 @@
+"""One question, one bundle: where to look, what is there, and what to read next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..core.entry import many
+from ..core.frame import folder_of
+from ..core.heading import printable
+from ..core.model import Node
+from ..errors import BadArgument
+from ..store.store import Store
+from ..store.symbols import Symbol
+from .collecting import Workspace, collected, confined, within
+from .collecting import searched as told_of
+from .listing import brief
+from .maps import outline_map
+from .page import fit
+from .routing import Found, Search, title_of
+from .view import Limit, choose
+
+MODES = ("all", "definitions", "entries", "files")
+PLACES, SYMBOLS = 3, 5
+"""How many hits a bundle maps, and how many names it tells, at most."""
+STRONG = 0.5
+"""What a hit must score against the best to be mapped."""
+MAP_CHARS, SMALL_MAP_CHARS = 800, 1
+INDEXES, MAPS, FILES, NAMES = (
+    *("relevant indexes", "relevant maps", "likely files", "relevant symbols"),
+)
+"""The sections between the query, which is first, and the instructions, which are last."""
+
+
+class Searched(NamedTuple):
+    """Where was looked. rank, ranks: in which of how many. told: a sentence of it, or nothing."""
+
+    rank: int = 0
+    ranks: int = 1
+    told: str = ""
+
+
+EVERYWHERE = Searched()
+
+
+class Row(NamedTuple):
+    """A line of a section, or a map. hit: the number of the hit that the line is; -1 for none."""
+
+    section: str
+    text: str
+    hit: int = -1
+
+
+class Bundle(NamedTuple):
+    """An answer.
+
+    query: in one line. hits: best first; none if it abstains, which it does where the notes do not
+    seem to hold an answer. near: titles that are likest then. rows: of all sections. searched:
+    where. calls: what to run next, in order: to list, to focus, to read.
+    is_explained: whether scores are told by signal. text: as Org. cost: of a text.
+    """
+
+    query: str
+    hits: tuple[Found, ...]
+    abstained: bool
+    near: tuple[str, ...]
+    rows: tuple[Row, ...]
+    searched: Searched
+    calls: tuple[str, ...]
+    is_explained: bool
+    text: str
+    cost: Callable[[str], int]
+
+    @property
+    def tokens(self) -> int:
+        """What the text costs, in the limit's unit."""
+        return self.cost(self.text)
+
+
+Shape = Callable[[Bundle], str]
+
+
+def context(
+    store: Store,
+    query: str,
+    limit: Limit,
+    mode: str = "all",
+    shape: Shape | None = None,
+    explain: bool = False,
+    searched: Searched = EVERYWHERE,
+    options: Sequence[str] = (),
+) -> Bundle:
+    """Find where the notes answer a query, and say what to read.
+
+    query: any text with a word in it. mode: "definitions", "entries" or "files" for these alone.
+    shape: how the bundle is written, by default as Org; that is what the budget holds for.
+    explain: whether to tell how each score comes about.
+    searched: the rank to which the store is confined; see `narrowed`.
+    options: what the calls that are proposed repeat.
+    Returns: Bundle; what does not fit gives way from the weakest hit up.
+    Raises: BadArgument for a query without a word; BudgetTooSmall.
+    """
+    from .bundle import to_org  # it writes what is made here
+
+    limit.check()
+    choose("mode", mode, MODES)
+    asked = _line(query)
+    store.freshen()
+    search = Search(store, store.words(), query, mode)
+    rows, write = list(_rows(search)), shape or to_org
+    calls, count = tuple(_calls(search, options)), store.page_counter(limit.unit, limit.encoding)
+
+    def bundle(shown: int) -> Bundle:
+        kept = tuple(rows[:shown])
+        hits = tuple(search.hits[: len({row.hit for row in kept} - {-1})])
+        made = Bundle(
+            asked, hits, search.abstains, search.near, kept, searched, calls, explain, "", count
+        )
+        return made._replace(text=to_org(made))
+
+    rows_shown = fit(lambda shown: write(bundle(shown)), len(rows), limit, count, "context")
+    return bundle(rows_shown)
+
+
+def narrowed(
+    store: Store, workspace: Workspace, rank: int | None, collection: Sequence[str]
+) -> tuple[Store, Searched]:
+    """The store, confined to a rank, by default the first; or to collections by name.
+
+    Raises: NotFound for a name, OutOfRange behind the last rank, BadArgument for both at once.
+    """
+    if collection or store.scope is not None:
+        return confined(store, workspace, rank, collection), EVERYWHERE
+    known = collected(store, workspace)
+    found = known.rank(rank or 0)
+    told = told_of(known, found) if known.all else ""
+    return within(store, found.collections), Searched(found.number, len(known.ranks), told)
+
+
+def _line(query: str) -> str:
+    """The query in one line that is not too long. Raises: BadArgument if there is no word in it."""
+    if not isinstance(query, str):
+        raise BadArgument(f"query {query!r}: give a text", where="query")
+    if not any(char.isalnum() for char in query):
+        raise BadArgument("query: no word in it", "say what you look for", "query")
+    return brief(printable(" ".join(query.split())))
+
+
+# --- What is said of it --------------------------------------------------------------------------
+
+
+def _rows(search: Search) -> Iterator[Row]:
+    """All that a bundle says, what gives way last first."""
+    places = _places(search)
+    lines = [Row(FILES, _hit_line(hit), at) for at, hit in enumerate(search.hits)]
+    indexes = list(dict.fromkeys(line for at in places for line in _index_lines(search, at)))
+    yield from lines[:1]
+    yield from (Row(INDEXES, line) for line in indexes[:1])
+    yield from lines[1 : len(places)]
+    yield from (Row(INDEXES, line) for line in indexes[1:])
+    yield from _maps(search, places, SMALL_MAP_CHARS)
+    yield from lines[len(places) :]
+    yield from (Row(NAMES, line) for line in _symbol_lines(search))
+    yield from _maps(search, places, MAP_CHARS)
+
+
+def _places(search: Search) -> list[int]:
+    """The hits that are mapped."""
+    best = search.hits[0].score if search.hits else 0.0
+    strong = [at for at, hit in enumerate(search.hits) if hit.score >= STRONG * best]
+    return strong[:PLACES]
+
+
+def _hit_line(hit: Found) -> str:
+    return f"{printable(hit.place)} — {brief(printable(hit.outline))}"
+
+
+def _index_lines(search: Search, at: int) -> Iterator[str]:
+    """The file of a hit, and its folder."""
+    node = search.nodes[at].tree.root
+    parts = [title_of(node), many(len(node.tree.nodes) - 1, "headline"), _opening(node)]
+    yield " — ".join([printable(node.path), *(brief(printable(each)) for each in parts if each)])
+    name = folder_of(node.path)
+    if folder := search.store.folder(name):
+        counts = f"{many(folder.files, 'file')}, {many(folder.headlines, 'headline')}"
+        said = f": {printable(folder.summary)}" if folder.summary else ""
+        yield f"{printable(name)}{'/' if name else './'} — {counts}{said}"
+
+
+def _opening(node: Node) -> str:
+    """The first line of a file's own text that is a sentence of it."""
+    lines = (line.strip() for line in node.text[:2000].split("\n"))
+    return next((line for line in lines if line[:1].isalnum()), "")
+
+
+def _maps(search: Search, places: Sequence[int], chars: int) -> Iterator[Row]:
+    """A map of each file that a place is in."""
+    files: dict[str, list[Node]] = {}
+    for at in places:
+        node = search.nodes[at]
+        files.setdefault(node.path, []).append(node)
+    for nodes in files.values():
+        yield Row(MAPS, outline_map(search.names, nodes, chars))
+
+
+def _symbol_lines(search: Search) -> Iterator[str]:
+    """What entries give a name that the query has a word of; the best entries' first."""
+    said: dict[str, None] = {}
+    for node, symbol in search.given():
+        said.setdefault(f"{printable(symbol.name)} — {symbol.kind} — {_of(symbol, node)}")
+        if len(said) == SYMBOLS:
+            break
+    return iter(said)
+
+
+def _of(symbol: Symbol, node: Node) -> str:
+    return printable(f"{node.path}:{symbol.line or node.first_line}")
+
+
+def _calls(search: Search, options: Sequence[str]) -> Iterator[str]:
+    """What to run next: list, focus, read; without an answer, what may find one."""
+    from shlex import join, quote
+
+    words = "".join(f" {each}" for each in [join(options)] if each)
+    if search.abstains:
+        yield f"orgctx ls{words}"
+        return
+    best, folder = search.hits[0], folder_of(search.hits[0].path)
+    yield f"orgctx ls {quote(printable(folder + '/'))}{words}" if folder else f"orgctx ls{words}"
+    yield f"orgctx focus {quote(printable(best.address))}{words}"
+    yield f"orgctx read {quote(printable(best.address))} --subtree{words}"

@@ -1,0 +1,181 @@
+"""What the index knows of the terms of a query: where they are, and which nodes are likely."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from math import log
+
+from ..store.words import Place, Words, spaced, stems
+from .terms import Term, Terms
+
+TITLE = 1.5
+"""What a term is worth there; in the text it is worth up to 2.2, which is BM25's k1 + 1."""
+ALSO = 0.5
+"""What a word is worth that stands for the one that was asked for."""
+COVERAGE = 0.5
+"""The power to which the share of the query that a node has is taken, as a factor."""
+SATURATION, BY_SIZE = 1.2, 0.75
+"""BM25's k1 and b: how soon more of a term is worth no more, and how far that hangs on the size."""
+USUAL_SIZE = 800
+"""Characters of an entry in which a term is worth what it is. BM25 has the mean of all entries, but
+then a score would hang on notes that have nothing to do with it."""
+ROWS, OCCURRENCES = 2000, 5
+"""How many rows the index gives of all terms together, and how many times a term may be in each."""
+POOL, TOP = 100, 50
+"""How many nodes are weighed against each other; and among how many of them links are looked for,
+and what is too frequent for `ROWS`."""
+RARE = 1000
+"""How often a term may be there, that all places are looked at where it stands beside another."""
+
+
+@dataclass
+class Sought:
+    """A term, and where the index has it.
+
+    count: in how many nodes. rarity: what it is worth. text: node -> what it is worth in the text,
+    0 to 2.2, or at first how often it is there. title, names: nodes. also, also_head: nodes that
+    have in the text, or in title or names, what stands for it.
+    """
+
+    term: Term
+    count: int
+    rarity: float
+    text: dict[int, float] = field(default_factory=dict)
+    title: set[int] = field(default_factory=set)
+    names: set[int] = field(default_factory=set)
+    also: set[int] = field(default_factory=set)
+    also_head: set[int] = field(default_factory=set)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether any note has it, or what stands for it."""
+        return bool(self.count or self.also or self.also_head)
+
+    @property
+    def nodes(self) -> set[int]:
+        """All nodes that have it, or what stands for it."""
+        return self.text.keys() | self.title | self.names | self.also | self.also_head
+
+    @property
+    def size(self) -> int:
+        """How many rows that took."""
+        return sum(map(len, (self.text, self.title, self.names, self.also, self.also_head)))
+
+    def parts(self) -> Iterator[tuple[set[int], float]]:
+        """Nodes that have it elsewhere than in the text, and what it is worth there."""
+        yield self.title | self.names, TITLE
+        yield self.also_head - self.title - self.names, TITLE * ALSO
+        yield self.also - self.text.keys(), ALSO
+
+    def in_head(self, node: int) -> float:
+        """How far title or names have it: all, what stands for it, or nothing."""
+        if node in self.title or node in self.names:
+            return 1.0
+        return ALSO if node in self.also_head else 0.0
+
+    def in_text(self, node: int) -> float:
+        """What it is worth in the text, before its rarity."""
+        return self.text.get(node, ALSO if node in self.also else 0.0)
+
+    def share(self, node: int) -> float:
+        """How far a node's own words have it."""
+        own = 1.0 if node in self.text else ALSO if node in self.also else 0.0
+        return max(own, self.in_head(node))
+
+
+def counted(words: Words, term: Term, total: int) -> Sought:
+    """A term and how rare it is."""
+    count = min(words.count(term.match), total)
+    return Sought(term, count, term.weight * log(1 + (total - count + 0.5) / (count + 0.5)))
+
+
+def look_up(words: Words, found: Sequence[Sought]) -> list[int]:
+    """Look for each term, the rarest first. Returns: the best `POOL` nodes, roughly."""
+    left, waiting = ROWS, list[Sought]()
+    for each in sorted(found, key=lambda each: each.count):
+        if each.count <= left or left == ROWS:
+            _look_everywhere(words, each, max(left, 1))
+            left = max(left - each.size, 0)
+        else:
+            waiting.append(each)
+    _weigh(words, found)
+    best = _rough(found)
+    if not waiting:
+        return best
+    _look_among(words, waiting, words.places(best[:TOP]))
+    return _rough(found)
+
+
+def _look_everywhere(words: Words, each: Sought, most: int) -> None:
+    """Look for a term, and for what stands for it; the text has how often it is there."""
+    match, also = each.term.match, f"({' OR '.join(each.term.also)})"
+    if each.count and each.term.kind in ("word", "function") and " " not in each.term.stem:
+        places = Counter(words.occurrences(each.term.stem, OCCURRENCES * most))
+        each.text = {node: times for (node, part), times in places.items() if part == "body"}
+        each.title = {node for node, part in places if part == "title"}
+        each.names = {node for node, part in places if part == "names"}
+    elif each.count:
+        each.text = dict.fromkeys(words.nodes(f"{{body}}: {match}", most), 1.0)
+        each.title = set(words.nodes(f"{{title}}: {match}", most))
+        each.names = set(words.nodes(f"{{names}}: {match}", most))
+    if each.term.also:
+        each.also = set(words.nodes(f"{{body}}: {also}", most))
+        each.also_head = set(words.nodes(f"{{title names}}: {also}", most))
+
+
+def _weigh(words: Words, found: Iterable[Sought]) -> None:
+    """From how often a term is in a text to what that is worth: as BM25, but for `USUAL_SIZE`."""
+    sizes = words.sizes({node for each in found for node in each.text})
+    for each in found:
+        for node, times in each.text.items():
+            length = 1 - BY_SIZE + BY_SIZE * sizes[node] / USUAL_SIZE
+            each.text[node] = times * (SATURATION + 1) / (times + SATURATION * length)
+
+
+def _look_among(words: Words, waiting: Iterable[Sought], places: Mapping[int, Place]) -> None:
+    """Look for terms that are nearly everywhere, in some nodes alone."""
+    nodes = list(places)
+    titles = stems([spaced(place.title) for place in places.values()])
+    padded = [(node, f" {title} ") for node, title in zip(nodes, titles, strict=True)]
+    for each in waiting:
+        each.text = dict.fromkeys(words.among(each.term.match, nodes, are_many=True), 1.0)
+        known = f" {spaced(each.term.stem).strip()} "
+        each.title = {node for node, title in padded if known in title}
+
+
+def _rough(found: Iterable[Sought]) -> list[int]:
+    """The nodes that score best by their own words."""
+    scores, covered = defaultdict[int, float](float), defaultdict[int, float](float)
+    for each in found:
+        for nodes, worth in each.parts():
+            for node in nodes:
+                scores[node] += each.rarity * worth
+        for node, worth in each.text.items():
+            scores[node] += each.rarity * worth
+        for node in each.nodes:
+            covered[node] += each.rarity
+    ranked = [(-score * covered[node] ** COVERAGE, node) for node, score in scores.items()]
+    return [node for _, node in nsmallest(POOL, ranked)]
+
+
+def beside(
+    words: Words, asked: Terms, found: Sequence[Sought], best: Sequence[int]
+) -> Iterator[tuple[float, Iterable[int]]]:
+    """What terms that stand side by side in the query are worth, and where they do so, too."""
+    for match, one, other in asked.near:
+        pair = found[one], found[other]
+        if rarest := min(each.count for each in pair):
+            worth = min(each.rarity for each in pair)
+            if rarest <= RARE:
+                yield worth, words.nodes(match, ROWS)
+            elif nodes := [node for node in best[:TOP] if _has_both(node, *pair)]:
+                yield worth, words.among(match, nodes, are_many=True)
+
+
+def _has_both(node: int, one: Sought, other: Sought) -> bool:
+    """Whether two terms are in the same part of a node."""
+    is_in_text = node in one.text and node in other.text
+    return is_in_text or (node in one.title and node in other.title)

@@ -1,0 +1,586 @@
+"""context: one bundle for a question, within its budget, or the word that there is no answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import emacs
+import judged
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from memexes import memexes, store_of
+from notes import write
+from program import TOKENIZERS, Ask, as_json, loaded_by
+from test_terms import QUERIES
+
+from orgctx import open_memex
+from orgctx.core.outline import outline
+from orgctx.errors import BadArgument, BudgetTooSmall, OrgctxError
+from orgctx.store.indexed import IndexedStore
+from orgctx.store.opening import open_store
+from orgctx.store.store import Store
+from orgctx.surfaces import output
+from orgctx.tokens import count
+from orgctx.views.bundle import to_data, to_markdown, to_org
+from orgctx.views.context import MODES, Bundle, context
+from orgctx.views.view import Limit
+
+SECTIONS = ["query", "relevant indexes", "relevant maps", "likely files", "relevant symbols",
+            "instructions"]  # fmt: skip
+NOTES = {
+    "garden/beds.org": """\
+#+title: Beds
+What grows where.
+* Roses
+:PROPERTIES:
+:ID: roses-0001
+:ROAM_ALIASES: "Queen of flowers"
+:END:
+Cut them in spring, above the third eye.
+** Black spot
+A fungus. Take off the leaves and burn them.
+** TODO Order new ones :shop:
+* Tomatoes
+Water them from below. See [[id:roses-0001][roses]].
+#+name: yields
+| year | kilos |
+* Compost
+- Mulch :: straw or bark on the soil
+- Humus :: what is left when all has rotted
+<<heap>> The heap stands behind the shed.
+""",
+    "garden/tools.org": "#+title: Tools\n* Spade\nSharpen it.\n* Rake\n",
+    "house/heating.org": """\
+#+title: Heating
+* Boiler
+:PROPERTIES:
+:CUSTOM_ID: boiler
+:END:
+It is serviced in autumn. Roses are not heated.
+** Error codes
+E10 means no water.
+* Radiators
+Bleed them when they gurgle.
+""",
+    "中文.org": "#+title: 笔记\n* 会议记录\n下周讨论预算。\n* 旅行计划\n去北京要订酒店。\n",
+}
+Shape = Callable[[Bundle], str]
+SHAPES: dict[str, Shape] = {
+    "org": to_org,
+    "md": to_markdown,
+    "json": lambda bundle: output.to_json(to_data(bundle)),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write(tmp_path / "notes", NOTES)
+
+
+def asked(store: Store, query: str, **how: object) -> Bundle:
+    budget = how.pop("budget", 2000)
+    return context(store, query, Limit(budget), **how)
+
+
+def places(bundle: Bundle) -> list[str]:
+    return [hit.place for hit in bundle.hits]
+
+
+def lines_of(bundle: Bundle, section: str) -> list[str]:
+    return [row.text for row in bundle.rows if row.section == section]
+
+
+# --- Laws ----------------------------------------------------------------------------------------
+
+STORED = st.sampled_from(["Linked", "node-0001", "a.org", "it", "headline text", "list item 1"])
+ASKED = st.one_of(QUERIES, STORED, st.text(max_size=40))
+
+
+def refused(store: Store, query: str, **how: object) -> Bundle | None:
+    """The bundle; None for an error that is meant. Any other is raised."""
+    try:
+        return asked(store, query, **how)
+    except OrgctxError as error:
+        return None if "\n" not in error.message + error.hint else pytest.fail(repr(error))
+
+
+@given(memexes(), ASKED, st.integers(1, 700), st.sampled_from(sorted(SHAPES)), st.booleans(),
+       st.sampled_from(MODES))  # fmt: skip
+def test_what_is_written_is_within_its_budget(trees, query, budget, form, explain, mode):
+    store, shape = store_of(trees), SHAPES[form]
+    how = {"budget": budget, "shape": shape, "explain": explain, "mode": mode}
+    needed = needed_by(lambda: asked(store, query, **how))
+    if needed is None:
+        event("no word")
+        assert not any(char.isalnum() for char in query)
+        return
+    assert needed == 0 or needed > budget
+    event("too small" if needed else "fits")
+    how["budget"] = max(needed, budget)
+    bundle = asked(store, query, **how)
+    event(f"abstained {bundle.abstained}, {min(len(bundle.hits), 3)} hits")
+    assert count(shape(bundle)) <= how["budget"]
+    assert bundle.tokens == count(bundle.text)
+
+
+def needed_by(question: Callable[[], Bundle]) -> int | None:
+    """The budget that a question asks for; 0 if it has enough, None if it is refused as no text."""
+    try:
+        question()
+    except BudgetTooSmall as error:
+        return error.needed
+    except BadArgument:
+        return None
+    return 0
+
+
+@given(memexes(), ASKED)
+def test_the_same_question_has_the_same_answer(trees, query):
+    answers = [refused(store_of(each), query) for each in (trees, trees[::-1])]
+    texts = [each and {form: shape(each) for form, shape in SHAPES.items()} for each in answers]
+    assert texts[0] == texts[1]
+
+
+@given(memexes(), ASKED, st.integers(60, 2000))
+def test_a_larger_budget_shows_no_less(trees, query, budget):
+    store = store_of(trees)
+    less, more = (refused(store, query, budget=each) for each in (budget, 4000))
+    if less and more:
+        event(f"cut {len(less.rows) < len(more.rows)}")
+        assert less.rows == more.rows[: len(less.rows)]
+        assert less.hits == more.hits[: len(less.hits)]
+
+
+@given(memexes(), ASKED, st.booleans())
+def test_the_bundle_is_org_of_stable_sections(trees, query, explain):
+    if bundle := refused(store_of(trees), query, explain=explain):
+        nodes = outline(bundle.text, "bundle").nodes
+        titles = [node.title for node in nodes[1:]]
+        event(f"{len(titles)} sections")
+        assert titles == [name for name in SECTIONS if name in titles]
+        assert {"query", "instructions"} <= set(titles)
+        assert all(node.level == 1 and node.todo is None and not node.tags for node in nodes[1:])
+        assert all(not node.properties for node in nodes)
+        assert nodes[0].title == f"Context bundle: {bundle.query}".strip()
+
+
+@given(memexes(), ASKED)
+def test_markdown_has_the_same_sections(trees, query):
+    if bundle := refused(store_of(trees), query):
+        text = re.sub(r"^(`{3,})org\n.*?^\1\n", "", to_markdown(bundle), flags=re.M | re.S)
+        titles = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+        assert titles[1:] == [node.title for node in outline(bundle.text, "b").nodes[1:]]
+        assert titles[0].startswith("Context bundle: ")
+
+
+@given(memexes(), ASKED, st.sampled_from(MODES))
+def test_hits_are_nodes_best_first_and_their_addresses_lead_to_them(trees, query, mode):
+    store = store_of(trees)
+    if not (bundle := refused(store, query, mode=mode)):
+        return
+    assert bundle.abstained == (not bundle.hits)
+    scores = [hit.score for hit in bundle.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert len({(hit.path, hit.line) for hit in bundle.hits}) == len(bundle.hits) <= 10
+    for hit in bundle.hits:
+        nodes = [
+            n for n in store.tree(hit.path).nodes if (n.first_line if n.level else 0) == hit.line
+        ]
+        assert nodes, hit
+        event(f"level {min(nodes[0].level, 2)}")
+        assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=1e-3)
+
+
+@given(memexes(), st.sampled_from(["Linked", "headline", "text", "it", "list"]))
+@settings(max_examples=30)
+def test_a_private_note_changes_no_bundle(trees, query):
+    """Not a title, not a suggestion, not a count and not a score."""
+    secret = outline(f"* {query} {query}\n{query} text and more of it\n" * 3, "secret.org")
+    private = outline("#+filetags: :private:\n" + secret.text, "secret.org")
+    for own in (trees, []):
+        with_it, without = ([*own, each] for each in (private, outline("", "secret.org")))
+        shown = [concealing(each) for each in (with_it, without)]
+        texts = [
+            bundle and bundle.text for bundle in (refused(s, query, explain=True) for s in shown)
+        ]
+        assert texts[0] == texts[1]
+
+
+def concealing(trees):
+    """A store of trees of which those that are private are empty."""
+    return store_of([each for each in trees if "private" not in each.root.tags and each.text])
+
+
+ODD = (
+    *("a-b", '"', "(", "*", "AND", "foo:bar", "\0", "\0\0x", "", " ", "NEAR(a, b)", "^x", "{t}: x"),
+    *("x" * 10_000, "word " * 2_000, "a\nb", "#", "id:", "::", "a::b", "[[", "'", "--", "-x"),
+    *("\ud800", "\ud800x", "𠀀𠀁", "e\u0301", "%", "_", ";DROP TABLE words", "…", "🦀 crab"),
+)
+
+
+@pytest.mark.parametrize("query", ODD)
+def test_any_query_is_answered_or_refused_in_a_line(root: Path, query: str) -> None:
+    for store in (open_store([root]), Store([root])):
+        for mode in MODES:
+            bundle = refused(store, query, mode=mode)
+            assert bundle is None or count(bundle.text) <= 2000
+
+
+def test_a_query_is_shown_in_one_line_that_is_not_too_long(root: Path) -> None:
+    bundle = asked(open_store([root]), "roses\n* no headline\x0c" + "x" * 10_000)
+    assert len(bundle.query) == 120
+    assert bundle.query.startswith("roses * no headline")
+
+
+# --- What is found -------------------------------------------------------------------------------
+
+QUESTIONS = {
+    "black spot on roses": "garden/beds.org:9",
+    "when do I cut the roses?": "garden/beds.org:3",
+    "queen of flowers": "garden/beds.org:3",
+    "watering tomato": "garden/beds.org:12",
+    "E10": "house/heating.org:7",
+    "yields": "garden/beds.org:12",
+    "heap": "garden/beds.org:16",
+    "下周的会议": "中文.org:2",
+    "北京的酒店": "中文.org:4",
+    "id:roses-0001": "garden/beds.org:3",
+    "roses-0001": "garden/beds.org:3",
+    "id:roses-": "garden/beds.org:3",
+    "#boiler": "house/heating.org:2",
+    "garden/tools.org": "garden/tools.org",
+    "house/heating.org::*Radiators": "house/heating.org:9",
+    "garden/tools.org:4": "garden/tools.org:4",
+}
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_a_question_is_led_to_its_place(root: Path, query: str) -> None:
+    for store in (open_store([root]), Store([root])):
+        bundle = asked(store, query)
+        assert not bundle.abstained
+        assert places(bundle)[0] == QUESTIONS[query]
+
+
+NOT_THERE = ("quantum chromodynamics", "the price of bitcoin", "kubernetes", "幼儿园学费", "zzzz")
+
+
+@pytest.mark.parametrize("query", NOT_THERE)
+def test_what_the_notes_do_not_hold_is_said_to_be_missing(root: Path, query: str) -> None:
+    bundle = asked(open_store([root]), query)
+    assert bundle.abstained
+    assert bundle.hits == ()
+    assert "no match" in bundle.text
+    assert "no match" in to_markdown(bundle)
+    data = to_data(bundle)
+    assert (data["abstained"], data["hits"]) == (True, [])
+
+
+def test_without_an_answer_the_nearest_titles_are_told(root: Path) -> None:
+    store = open_store([root])
+    assert asked(store, "radiators of kubernetes clusters in rockets").near[0] == "Radiators"
+    assert asked(store, "radaitors").near == ("Radiators",)
+    assert asked(store, "zzzz").near == ()
+
+
+def test_there_is_no_answer_where_there_are_no_notes(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for store in (open_store([tmp_path / "notes"]), Store([tmp_path / "notes"])):
+        assert asked(store, "anything").abstained
+
+
+def test_a_strange_word_is_weighed_against_what_else_there_is(root: Path) -> None:
+    """A word that anybody may use says little by being in no note; a name says much."""
+    store = open_store([root])
+    assert not asked(store, "my poor roses suffer from black spot").abstained
+    assert asked(store, "roses kubernetes").abstained
+
+
+def test_modes_narrow_to_what_they_say(root: Path) -> None:
+    store = open_store([root])
+    assert places(asked(store, "mulch of straw", mode="definitions")) == ["garden/beds.org:16"]
+    assert asked(store, "boiler", mode="definitions").abstained
+    found = asked(store, "roses", mode="files")
+    assert places(found) == ["garden/beds.org", "house/heating.org"]
+    assert all(":" in place for place in places(asked(store, "garden beds roses", mode="entries")))
+    with pytest.raises(BadArgument, match="mode"):
+        asked(store, "roses", mode="nodes")
+
+
+def test_a_scope_narrows_to_what_is_in_it(root: Path) -> None:
+    for store in (open_store([root]), Store([root])):
+        assert places(asked(store.within(["house"]), "roses"))[0] == "house/heating.org:2"
+        inside = asked(store.within(["house/heating.org", "house"]), "roses garden")
+        assert {hit.path for hit in inside.hits} == {"house/heating.org"}
+        assert places(asked(store.within(["garden", "house"]), "roses"))[0] == "garden/beds.org:3"
+        for scope in (["garden"], [], [""], ["hous"]):
+            bundle = asked(store.within(scope), "E10 means no water")
+            assert bundle.abstained
+            assert "house" not in bundle.text
+
+
+RANKED = """\
+[[collections]]
+name = "Outside"
+paths = ["garden"]
+
+[[collections]]
+name = "Inside"
+paths = ["house", "中文.org"]
+tier = 10
+"""
+
+
+def test_the_first_rank_is_searched_and_the_answer_says_how_to_widen(root: Path, ask: Ask) -> None:
+    write(root, {"orgctx.toml": RANKED})
+    first, second, beyond, named = (
+        ask("context", "roses", "--root", root, *where)
+        for where in ((), ("--rank", "1"), ("--rank", "2"), ("--collection", "Inside"))
+    )
+    assert "- Searched priority tier 0 of 2 (Outside); widen with rank=1\n" in first.out
+    assert "- Searched priority tier 1 of 2 (Inside); it is the last\n" in second.out
+    assert "house/heating.org" not in first.out
+    assert "garden" not in second.out.replace("--root", "")
+    assert (beyond.status, beyond.out) == (3, "")
+    assert beyond.err.startswith("orgctx: no priority tier 2; the last is 1")
+    assert "house/heating.org:2" in named.out
+    data = json.loads(ask("context", "roses", "--root", root, "--rank", "1", "--json").out)
+    assert (data["rank"], data["ranks"]) == (1, 2)
+    memex = open_memex(root)
+    assert {hit.path for hit in memex.context("roses").hits} == {"garden/beds.org"}
+    assert {hit.path for hit in memex.context("roses", rank=1).hits} == {"house/heating.org"}
+    confined = memex.within(collection="Inside")
+    assert {hit.path for hit in confined.context("roses").hits} == {"house/heating.org"}
+
+
+def test_names_are_told_with_their_lines(root: Path) -> None:
+    store = open_store([root])
+    assert lines_of(asked(store, "mulch"), "relevant symbols") == [
+        "Mulch — term — garden/beds.org:17"
+    ]
+    assert lines_of(asked(store, "heap"), "relevant symbols") == [
+        "heap — target — garden/beds.org:19"
+    ]
+    assert lines_of(asked(store, "yields"), "relevant symbols") == [
+        "yields — name — garden/beds.org:14"
+    ]
+    assert lines_of(asked(store, "#boiler"), "relevant symbols") == [
+        "boiler — custom_id — house/heating.org:2"
+    ]
+    assert lines_of(asked(store, "shop"), "relevant symbols") == ["shop — tag — garden/beds.org:11"]
+    assert lines_of(asked(store, "black spot"), "relevant symbols") == []
+
+
+def test_a_bundle_orients_maps_and_tells_what_to_run(root: Path) -> None:
+    bundle = asked(open_store([root]), "black spot", options=["--root", "my notes"])
+    focus, read = (
+        f"orgctx {each} 'garden/beds.org::Roses/Black spot'" for each in ("focus", "read")
+    )
+    summary = "black, compost, ones, order, rake, roses, spade, spot — :shop:"
+    assert (
+        bundle.text
+        == f"""\
+#+title: Context bundle: black spot
+
+* query
+: black spot
+* relevant indexes
+- garden/beds.org — Beds — 5 headlines — What grows where.
+- garden/ — 2 files, 7 headlines: Beds; Tools — {summary}
+* relevant maps
+#+begin_src org
+# garden/beds.org
+,#+title: Beds
+,* Roses
+,** Black spot
+,** TODO Order new ones :shop:
+# … 2 headlines omitted
+#+end_src
+* likely files
+- garden/beds.org:9 — Roses/Black spot
+* instructions
+- read the indexes first, for orientation: orgctx ls garden/ --root 'my notes'
+- then the maps, and what is around a place: {focus} --root 'my notes'
+- read the source itself before you edit or assert anything: {read} --subtree --root 'my notes'
+"""
+    )
+
+
+def test_scores_are_explained_by_their_signals(root: Path) -> None:
+    query = "fungus: black spot on roses"
+    [hit, *_] = asked(open_store([root]), query).hits
+    assert {"text", "title", "above", "near"} <= set(hit.signals)
+    text = asked(open_store([root]), query, explain=True).text
+    [line] = [each for each in text.split("\n") if each.startswith("- garden/beds.org:9 ")]
+    total, *parts = map(float, re.findall(r"\d+\.\d\d", line))
+    assert sum(parts) == pytest.approx(total, abs=0.01 * len(parts))
+    data = to_data(asked(open_store([root]), query, explain=True))
+    assert sum(data["hits"][0]["signals"].values()) == pytest.approx(hit.score, abs=0.001)
+
+
+def test_what_is_open_and_what_is_recent_come_first_where_they_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    root = write(tmp_path / "notes", {
+        "a.org": "* DONE Order roses\n* TODO Order roses\n",
+        "b.org": "* Order roses\n",
+        "c.org": "* Order roses\n",
+    })  # fmt: skip
+    for number, name in enumerate(("b.org", "a.org", "c.org")):
+        os.utime(root / name, (10**9 + number, 10**9 + number))
+    store = open_store([root])
+    assert places(asked(store, "order roses"))[:2] == ["a.org:1", "a.org:2"]
+    assert places(asked(store, "open order roses"))[0] == "a.org:2"
+    assert places(asked(store, "recent order roses"))[0] == "c.org:1"
+
+
+def test_links_between_likely_places_lift_them(tmp_path: Path) -> None:
+    same = "* Spade\nSharpen it.\n"
+    linked = "* Spade\n:PROPERTIES:\n:ID: spade-0001\n:END:\nSharpen it.\n"
+    notes = {"a.org": same, "b.org": linked, "c.org": "* More on it\nA [[id:spade-0001][spade]].\n"}
+    root = write(tmp_path / "notes", notes)
+    hits = asked(open_store([root]), "spade").hits
+    assert hits[0].path == "b.org"
+    assert hits[0].signals["links"] > 0
+
+
+# --- The notes as they are now -------------------------------------------------------------------
+
+
+def test_changes_are_seen_at_once(root: Path) -> None:
+    memex = open_memex(root)
+    assert memex.context("gooseberries").abstained
+    write(root, {"garden/tools.org": NOTES["garden/tools.org"] + "* Gooseberries\n"})
+    assert places(memex.context("gooseberries")) == ["garden/tools.org:5"]
+    write(root, {"garden/new.org": "* Gooseberries\n", "garden/tools.org": "* Rake\n"})
+    assert places(memex.context("gooseberries")) == ["garden/new.org:1"]
+    (root / "garden/new.org").unlink()
+    assert memex.context("gooseberries").abstained
+
+
+def test_without_a_sync_what_is_gone_is_not_shown(root: Path) -> None:
+    open_store([root])
+    write(root, {
+        "garden/beds.org": "new line\n" + NOTES["garden/beds.org"].replace("* Tomatoes", "* Leeks"),
+        "house/heating.org": "#+filetags: :private:\n" + NOTES["house/heating.org"],
+        "orgctx.toml": "",
+    })  # fmt: skip
+    (root / "garden/tools.org").unlink()
+    store = open_store([root], is_frozen=True)
+    assert places(asked(store, "black spot"))[0] == "garden/beds.org:10"
+    assert "Tomatoes" not in asked(store, "tomatoes").text.partition("* query")[2].replace("* ", "")
+    assert asked(store, "spade").abstained
+
+
+def test_without_a_sync_what_has_become_private_is_not_shown(root: Path) -> None:
+    write(root, {"orgctx.toml": 'private_tags = ["private"]\n'})
+    open_store([root])
+    write(root, {"house/heating.org": "#+filetags: :private:\n" + NOTES["house/heating.org"]})
+    store = open_store([root], is_frozen=True)
+    for query in ("boiler", "error codes", "#boiler", "house/heating.org", "gurgle"):
+        bundle = asked(store, query)
+        told = bundle.text.replace(bundle.query, "")
+        assert bundle.abstained
+        assert "oiler" not in told + repr(bundle.near)
+        assert "adiators" not in told
+
+
+def test_a_store_brought_up_to_date_answers_as_one_made_anew(root: Path, tmp_path: Path) -> None:
+    store = open_store([root])
+    write(root, {"garden/beds.org": NOTES["garden/beds.org"].replace("Roses", "Lilies")})
+    write(root, {"garden/beds.org": NOTES["garden/beds.org"], "x.org": "* Roses\n"})
+    asked(store, "roses")
+    (root / "x.org").unlink()
+    queries = [*QUESTIONS, *NOT_THERE]
+    before = [asked(store, each, explain=True).text for each in queries]
+    fresh = IndexedStore([root], tmp_path / "fresh" / "memex.sqlite")
+    assert before == [asked(fresh, each, explain=True).text for each in queries]
+
+
+def test_notes_that_are_read_answer_as_those_that_are_remembered(root: Path) -> None:
+    stores = open_store([root]), Store([root])
+    for query in (*QUESTIONS, *NOT_THERE):
+        known, read = (asked(each, query, explain=True) for each in stores)
+        assert (known.hits, known.abstained, known.near) == (read.hits, read.abstained, read.near)
+
+
+def test_another_memex_in_the_store_changes_no_answer(root: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"o.org": "* Roses\nkubernetes\n* Black spot\n" * 20})
+    queries = [*QUESTIONS, *NOT_THERE]
+    alone = [asked(open_store([root]), query, explain=True).text for query in queries]
+    open_store([other])
+    assert alone == [asked(open_store([root]), query, explain=True).text for query in queries]
+
+
+def test_several_roots_are_told_apart(root: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"garden/beds.org": "* Roses in pots\n"})
+    store = open_store([root, other])
+    assert places(asked(store, "roses in pots"))[0] == "other/garden/beds.org:1"
+    assert "notes/garden/beds.org:3" in places(asked(store, "roses"))
+    inside = asked(store.within(["other"]), "roses")
+    assert {hit.path for hit in inside.hits} == {"other/garden/beds.org"}
+
+
+# --- The command ---------------------------------------------------------------------------------
+
+
+def test_the_command_answers_in_each_form(root: Path, ask: Ask) -> None:
+    given = ("context", "black spot", "--root", root)
+    org, md, data = (ask(*given, "--format", form) for form in ("org", "md", "json"))
+    assert {each.status for each in (org, md, data)} == {0}
+    assert org.out.startswith("#+title: Context bundle: black spot\n")
+    assert f"--root {root}" in org.out
+    assert md.out.startswith("# Context bundle: black spot\n\n## query\n")
+    found = as_json(data)
+    keys = ["query", "hits", "abstained", "near", "rank", "ranks", "searched", "sections", "tokens"]
+    assert list(found) == keys
+    assert list(found["hits"][0]) == ["path", "line", "address", "title", "score"]
+    assert (found["hits"][0]["path"], found["hits"][0]["line"]) == ("garden/beds.org", 9)
+    assert (found["rank"], found["ranks"], found["abstained"]) == (0, 1, False)
+    assert ask(*given, "--json").out == data.out
+
+
+def test_what_a_bundle_says_to_run_runs(root: Path, ask: Ask) -> None:
+    for query in ("black spot", "北京的酒店", "garden/tools.org"):
+        text = ask("context", query, "--root", root).out
+        calls = [shlex.split(each)[1:] for each in re.findall(r": (orgctx .*)", text)]
+        assert len(calls) == 3
+        assert [ask(*each).status for each in calls] == [0, 0, 0]
+
+
+def test_a_refusal_is_one_line(root: Path, ask: Ask) -> None:
+    for query, status in (("", 2), ("?!", 2), ("black spot", 3)):
+        answer = ask("context", query, "--root", root, "--budget", "20")
+        assert (answer.status, answer.out) == (status, "")
+        assert answer.err.count("\n") == 1
+
+
+def test_a_question_that_was_asked_before_needs_no_tokenizer(root: Path) -> None:
+    call = ["context", "black spot", "--root", str(root), "--budget", "400"]
+    program = f"from orgctx.surfaces.cli import run\nrun({call!r})"
+    first, again = (loaded_by(program, *TOKENIZERS) for _ in range(2))
+    assert first[0] == again[0]
+    assert len(first[0]) > 400
+    assert first[1]
+    assert not again[1]
+
+
+# --- Judged questions ----------------------------------------------------------------------------
+
+
+@pytest.mark.corpora
+def test_judged_questions_are_led_to_their_answers(tmp_path: Path) -> None:
+    queries, corpora = judged.judgments(), emacs.corpus_root()
+    if queries is None or corpora is None:
+        pytest.skip("there is no queries.jsonl beside the folder of real notes")
+    found = judged.figures(queries, corpora, tmp_path)["all"]
+    assert found.recall >= 0.68
+    assert found.rank >= 0.76
+    assert found.bundle >= 0.8
+    assert found.balanced >= 0.85
