@@ -8,10 +8,6 @@ from collections.abc import Callable
 from ..errors import BudgetTooSmall
 from .view import Limit
 
-NEAR = 20
-"""How many rows more are tried than are known to fit: what is said of the rest costs now more, now
-less, and where nothing is left it is not said."""
-
 
 def fit(
     write: Callable[[int], str],
@@ -22,8 +18,9 @@ def fit(
 ) -> int:
     """How many rows fit.
 
-    write: (rows) -> the whole text with that many, and with what it says of the rest. It is asked
-        for few more rows than fit, however many there are.
+    write: (rows) -> the whole text with that many, and with what it says of the rest: some lines
+        that cost no more than twice what the text with one row does, or none where nothing is left.
+        It is asked for few more rows than fit, however many there are.
     most: how many there are, int >= 0. count: in `limit.unit`. what: the question, for an error.
     Returns: the most rows, 0 to `most`, whose text is within the budget.
     Raises: BudgetTooSmall if there are rows and not even one fits, or none and not even that, with
@@ -32,22 +29,24 @@ def fit(
 
     def cost(rows: int) -> int:
         """What the text costs, or its bytes, which are no fewer, if even they are few enough."""
-        written = write(rows).encode("utf-8", "backslashreplace")
-        return len(written) if len(written) <= limit.budget else count(written.decode())
+        written = write(rows)
+        size = len(written.encode("utf-8", "surrogatepass"))
+        return size if size <= limit.budget else count(written)
 
-    def is_over(rows: int) -> bool:
-        return cost(rows) > limit.budget
-
-    high = 1
-    while high < most and not is_over(high):
-        high *= 2
-    below = bisect_left(range(1, min(high, most)), True, key=is_over)
-    least_rows = min(1, most)
-    for rows in range(min(below + NEAR, most), least_rows - 1, -1):
-        if not is_over(rows):
+    least = min(1, most)
+    first = cost(least)
+    # What is said of the rest comes and goes, so a text may be over and a longer one not. But where
+    # it is over by more than that can cost, its rows alone are, and those of all longer ones.
+    reach = max(limit.budget, first) + 2 * first
+    end = least
+    while end < most and cost(end) <= reach:
+        end = min(2 * end, most)
+    end = bisect_left(range(end), True, lo=end // 2, key=lambda rows: cost(rows) > reach)
+    tried = range(max(end, least), least - 1, -1)
+    for rows in tried:
+        if cost(rows) <= limit.budget:
             return rows
-    needed = min(count(write(rows)) for rows in range(least_rows, min(NEAR, most) + 1))
-    raise _too_small(limit, needed, what)
+    raise _too_small(limit, min(count(write(rows)) for rows in tried), what)
 
 
 def _too_small(limit: Limit, needed: int, what: str) -> BudgetTooSmall:
