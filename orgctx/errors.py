@@ -18,8 +18,18 @@ class OrgctxError(Exception):
     exit_status = 1
 
     def __init__(self, message: str, hint: str = "", where: str = "") -> None:
-        super().__init__(message)
-        self.message, self.hint, self.where = message, hint, where
+        super().__init__(clipped(message))
+        self.message, self.hint, self.where = clipped(message), clipped(hint), where
+
+
+LONGEST = 1000
+"""Characters of a message or a hint: an error is no way around a budget."""
+
+
+def clipped(text: str) -> str:
+    """A text of at most `LONGEST` characters, without its middle if it was longer."""
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 
 
 class NotFound(OrgctxError):

@@ -1,12 +1,14 @@
 """ls: one level at a time, bounded, and a refusal that shows the way."""
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import emacs
 import pytest
+from growth import check_growth
 from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import store_of
@@ -19,6 +21,7 @@ from orgctx.store.database import connect
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.opening import open_store
 from orgctx.store.store import Store
+from orgctx.surfaces.output import to_json
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
 from orgctx.views.totals import totals
@@ -325,3 +328,80 @@ def test_counts_are_those_of_a_plain_walk() -> None:
         found[folder.path] = folder.files, folder.headlines
         folders += known.folders_in(folder.path, 10**6)[0]
     assert found == {path: (files[path], headlines[path]) for path in files}
+
+
+def test_a_root_may_be_called_as_the_memex_is(tmp_path: Path) -> None:
+    write(tmp_path, {"memex/a.org": "* A\n", "other/b.org": "* B\n"})
+    for store in stores(tmp_path / "memex", tmp_path / "other"):
+        assert [row.address for row in ls(store, "memex", Limit()).rows] == ["memex/a.org"]
+
+
+def test_a_page_behind_a_headline_of_another_file_is_refused(root: Path) -> None:
+    for store in stores(root):
+        with pytest.raises(BadArgument, match=r"^after: b\.org:1: not in a\.org$"):
+            ls(store, "a.org", Limit(), after="b.org:1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* A :" + ":".join(f"t{number}" for number in range(3000)) + ":\n* B\n",
+        f"* A\n:PROPERTIES:\n:ID: {'x' * 200_000}\n:END:\n* B\n",
+        f"* A\n:PROPERTIES:\n:CUSTOM_ID: {'x' * 200_000}\n:END:\n* B\n",
+        f"#+TODO: {'X' * 100_000} | DONE\n* {'X' * 100_000} A\n* B\n",
+        f"* A :{'x' * 100_000}:\n* B\n",
+        f"* {'title ' * 20_000}\n* B\n",
+    ],
+    ids=["tags", "id", "custom_id", "keyword", "tag", "title"],
+)
+def test_no_row_is_too_long_for_a_page(tmp_path: Path, text: str) -> None:
+    write(tmp_path, {"a.org": text})
+    for store in stores(tmp_path):
+        for is_long in (False, True):
+            for shape in (None, lambda listing: to_json(to_data(listing))):
+                found = ls(store, "a.org", Limit(1000), shape=shape, is_long=is_long)
+                assert [row.title[:5] for row in found.rows] in (["A", "B"], ["title", "B"])
+                ls(store, "", Limit(1000), shape=shape, is_long=is_long)
+
+
+def test_names_that_are_no_text_are_counted_as_they_are_written(tmp_path: Path) -> None:
+    for name in (b"a\xff.org", b"b\xfe\xff.org", b"c\xff/d.org"):
+        place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("* A\n")
+    for store in stores(tmp_path):
+        whole = ls(store, ".", Limit())
+        printed = whole.text.encode("utf-8", "backslashreplace").decode()
+        assert whole.tokens == count(printed)
+        with pytest.raises(BudgetTooSmall) as raised:
+            ls(store, ".", Limit(10))
+        assert ls(store, ".", Limit(raised.value.needed)).rows
+
+
+def test_time_of_long_rows_grows_with_their_number(tmp_path: Path) -> None:
+    def store(size: int) -> Store:
+        text = "".join(f"* H{number} :x:\n" for number in range(size))
+        folder = write(tmp_path / str(size), {"a.org": text})
+        return open_store([folder])
+
+    check_growth(lambda known: ls(known, "a.org", Limit(10**9), 10**6, is_long=True), store, 200)
+
+
+def test_errors_are_no_way_around_a_budget(tmp_path: Path, ask: Ask) -> None:
+    title = "Foo " * 20_000
+    write(tmp_path / "n", {"big.org": f"* {title}\n", "b.org": "* B\n"})
+    for number in range(300):
+        write(tmp_path / "n", {f"bad{number}.org": b"* caf\xe9\n", f"top/f{number}/a.org": "* A\n"})
+    for arguments in (
+        ("read", "big.org::*foo foo"),
+        ("ls", "top/nosuch"),
+        ("focus", "x" * 100_000),
+        ("grep", "B"),
+    ):
+        answer = ask(*arguments, "--root", tmp_path / "n", "--budget", "100")
+        assert count(answer.out) <= 100
+        assert count(answer.err) < 1200
+    for arguments in (("status",), ("sync",)):
+        data = as_json(ask(*arguments, tmp_path / "n", "--json"))
+        assert data["problem_count"] == 300
+        assert len(data["problems"]) == 100

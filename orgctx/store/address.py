@@ -25,7 +25,9 @@ SHORT_ID = 8
 CANDIDATES = 10
 TITLE_LENGTH = 60
 LONGEST_PATH = 300
-"""Characters of an outline path; a longer one is dearer than it is worth, and a line names it."""
+"""Characters of an outline path or an ID; a longer one is dear, and a line names the node."""
+LONGEST_NEAR = 100
+"""Characters of a name that an error offers in place of one that is not there."""
 
 _SLASH = re.compile(r"(?<!\\)/")
 POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
@@ -145,7 +147,8 @@ class Names:
         Returns: its ID if it has one that no other node has, else CUSTOM_ID, outline path or
             position; none that would be read as the name of another file.
         """
-        if node.id and self._ids.count(node.id) == 1 and self._is_plain(f"id:{node.id}", ""):
+        is_own = node.id and len(node.id) <= LONGEST_PATH and self._ids.count(node.id) == 1
+        if is_own and self._is_plain(f"id:{node.id}", ""):
             return f"id:{node.id}"
         if not node.level:
             return node.path
@@ -153,7 +156,8 @@ class Names:
 
     def _in_file(self, node: Node) -> Iterator[str]:
         """Addresses by file, the most stable first."""
-        if node.custom_id and self._custom_ids(node.tree)[node.custom_id] == 1:
+        custom_id = node.custom_id or ""
+        if 0 < len(custom_id) <= LONGEST_PATH and self._custom_ids(node.tree)[custom_id] == 1:
             yield f"{node.path}::#{node.custom_id}"
         path = self._outline_path(node)
         if path and path[0] not in "*#" and len(path) <= LONGEST_PATH:
@@ -393,7 +397,7 @@ def _custom_id_names(trees: Iterable[Tree]) -> Iterator[str]:
 
 def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> str:
     """The names that are most like the address, in what follows the file."""
-    known = {_key(name): name for name in names}
+    known = {_key(name): name for name in names if len(name) <= LONGEST_NEAR}
     key = _key(address)
     close = get_close_matches(key, list(known)[:5000], 9, 0.6)
     holding = [each for each in known if key and each and (key in each or each in key)]

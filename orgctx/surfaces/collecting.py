@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from ..core.model import Problem
 from ..store.store import Store
 from ..views import arranging, collecting
 from . import output
@@ -43,12 +42,7 @@ def _show(store: Store, form: str, known: collecting.Collections) -> None:
     data = collecting.to_data(store, known)
     output.write(output.to_json(data) if form == "json" else collecting.to_text(data))
     tell_fault(store)
-    _complain(known.problems)
-
-
-def _complain(problems: Iterable[Problem]) -> None:
-    for problem in problems:
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.complain_of(known.problems)
 
 
 @collections.command()
@@ -83,4 +77,4 @@ def init(profile: str | None, force: bool, roots: Sequence[str]) -> None:
     known, problems = arranging.choose_profile(store, os.curdir, profile, force)
     for each in known.all:
         output.write(f"tier {each.tier}: {each.name}\n")
-    _complain(problems)
+    output.complain_of(problems)

@@ -73,8 +73,7 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     output.write(shape(found))
     tell_fault(store)
     edited = unsaved(store, (each.path for each in found.entries))
-    for problem in (*found.unreadable, *edited):
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.complain_of([*found.unreadable, *edited])
     if not found.entries:
         output.complain(*_nothing(query, page, found))
         raise click.exceptions.Exit(1)
@@ -132,8 +131,7 @@ def read(address: str, form: str, **options: Any) -> None:
     found = _read(store, addresses[0], limit, options, shape)
     output.write(shape(found))
     tell_fault(store)
-    for problem in unsaved(store, [found.path]):
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.complain_of(unsaved(store, [found.path]))
 
 
 def _reading_json(found: reading.Reading) -> str:

@@ -24,8 +24,7 @@ def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -
     for name, tree in found:
         rows = outlines.rows(name, tree)
         output.write("".join(map(output.to_json if form == "json" else output.to_line, rows)))
-    for problem in found.passed_over + found.unreadable:
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.complain_of(found.passed_over + found.unreadable)
     if found.unreadable:
         raise click.exceptions.Exit(1)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import OrgctxError
+from ..core.entry import many
+from ..core.model import Problem
+from ..errors import OrgctxError, clipped
 
+COMPLAINTS = 10
+"""How many problems are told one by one."""
 NOBODY_READS = 141
 """The exit status of a program that wrote to a closed pipe, as a shell reports it."""
 
@@ -44,9 +48,18 @@ def _discard_output() -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """Write one line to standard error."""
-    line = f"orgctx: {message}{f'; {hint}' if hint else ''}"
+    line = f"orgctx: {clipped(message)}{f'; {clipped(hint)}' if hint else ''}"
     sys.stderr.buffer.write((printable(line) + "\n").encode("utf-8", "backslashreplace"))
     sys.stderr.buffer.flush()
+
+
+def complain_of(problems: Sequence[Problem]) -> None:
+    """Write a line for each of the first problems, and one that counts the others."""
+    for problem in problems[:COMPLAINTS]:
+        complain(f"{problem.path}: {problem.what}", problem.hint)
+    if len(problems) > COMPLAINTS:
+        rest = len(problems) - COMPLAINTS
+        complain(f"{many(rest, 'more problem')} of this kind", "see orgctx status")
 
 
 def printable(text: str, keep: str = "") -> str:

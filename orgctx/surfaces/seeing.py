@@ -69,8 +69,8 @@ def _show(store: Store, view: View, options: dict[str, Any]) -> None:
     is_text = options["form"] == "org"
     output.write(view.text if is_text else output.to_json(to_data(view)))
     tell_fault(store)
-    for problem in unsaved(store, (each.path for each in view.shown if each.relation == "target")):
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    targets = (each.path for each in view.shown if each.relation == "target")
+    output.complain_of(unsaved(store, targets))
     if options["report"]:
         from .report import report as print_report  # rich, only when asked for
 

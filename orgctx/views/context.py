@@ -14,9 +14,8 @@ from ..store.store import Store
 from ..store.symbols import Symbol
 from .collecting import Workspace, collected, confined, within
 from .collecting import searched as told_of
-from .listing import brief
 from .maps import outline_map
-from .page import fit
+from .page import brief, fit
 from .routing import Found, Search, title_of
 from .view import Limit, choose
 

@@ -16,14 +16,15 @@ from ..core.model import Node
 from ..errors import BadArgument, NotFound
 from ..store.address import Names, resolve
 from ..store.roots import name_of
-from ..store.store import Fact, File, Folder, Store, fact_of
-from .page import fit
+from ..store.store import File, Folder, Store, fact_of
+from .page import brief, fit
 from .totals import Totals, to_line, totals
 from .view import Limit, choose, whole
 
 LINES = 50
-TITLE = 120
-"""Characters of a title that are shown; the whole of it is in its entry."""
+TAGS = 10
+NAMED = 20
+"""How many folders a refusal names."""
 KINDS = ("all", "folder", "file")
 
 _NODE = re.compile(r"\.org(?:_archive)?(?::|\Z)|::|\A(?:id:|#|\[\[)")
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     kind: "root", "folder", "file" or "headline". address: what lists it, or what to focus on.
     files, headlines: how many it holds at any depth. tokens: of all its text; None where it is not
         known without reading all of it.
+    title, todo, tags: long ones are cut. tags: the first `TAGS`. other_tags: how many more it has.
     totals: of keywords, tags and dates in all of it; None if nobody asked for them.
     """
 
@@ -48,6 +50,7 @@ class Row(NamedTuple):
     summary: str = ""
     todo: str | None = None
     tags: tuple[str, ...] = ()
+    other_tags: int = 0
     is_commented: bool = False
     totals: Totals | None = None
 
@@ -111,55 +114,85 @@ def ls(
     store.freshen()
     tokens = store.counter("tokens", limit.encoding)
     count = store.page_counter(limit.unit, limit.encoding)
-    parts = [p for p in _parts(store, path, lines, after, tokens) if kind in ("all", p.kind)]
+    every = _Level(store, lines, after, tokens, is_long).parts(path)
+    parts = [part for part in every if kind in ("all", part.kind)]
     rows = [row for part in parts for row in part.rows]
-    rows = [row._replace(totals=totals(_facts(store, row))) for row in rows] if is_long else rows
     words = shlex.join(options)
 
     def page(shown: int) -> Listing:
         rest = tuple(_rest(path, parts, rows[:shown], after, words))
         text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
         text = text or f"nothing {f'behind {after}' if after else f'below {path}'}\n"
+        text = text.encode("utf-8", "backslashreplace").decode()  # as it leaves the program
         return Listing(path, tuple(rows[:shown]), rest, text, count)
 
     write = shape or (lambda listing: listing.text)
     return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))
 
 
-def _facts(store: Store, row: Row) -> Iterable[Fact]:
-    """What is known of each entry of a row, itself among them."""
-    if row.kind == "headline":
-        node = resolve(store, row.address)
-        return map(fact_of, node.tree.nodes[node.index : node.end_index])
-    is_file = row.kind == "file"
-    return store.facts(row.address if is_file else store.folder_named(row.address) or "")
+class _Level(NamedTuple):
+    """What is one level below something, by kind, from behind `after` on. tokens: of a text."""
 
+    store: Store
+    lines: int
+    after: str
+    tokens: Callable[[str], int]
+    is_long: bool
 
-def _parts(
-    store: Store, path: str, lines: int, after: str, tokens: Callable[[str], int]
-) -> list[_Part]:
-    """What is at a path, by kind, from behind `after` on. tokens: of a text."""
-    if path in ("", MEMEX):
-        return [_page("root", [_root(store, each) for each in store.tops], lines, after)]
-    folder = store.folder_named(path)
-    if folder is not None:
-        if after and after.rstrip("/").rpartition("/")[0] != folder:
-            raise _no_page(after, path)
-        folders, more = store.folders_in(folder, lines, after.rstrip("/"))
-        files, others = store.files_in(folder, lines, after)
+    def parts(self, path: str) -> list[_Part]:
+        """What is below a path. Raises: as `ls`."""
+        folder = self.store.folder_named(path) if path else None
+        if not path or (path == MEMEX and folder is None):
+            return [self._roots()]
+        if folder is None:
+            return [self._headlines(node_at(self.store, path))]
+        if self.after and self.after.rstrip("/").rpartition("/")[0] != folder:
+            raise _no_page(self.after, path)
+        folders, more = self.store.folders_in(folder, self.lines, self.after.rstrip("/"))
+        files, others = self.store.files_in(folder, self.lines, self.after)
         return [
-            _Part("folder", list(map(_of_folder, folders)), more),
-            _Part("file", list(map(_of_file, files)), others),
+            _Part("folder", [self._whole(_of_folder(each), each.path) for each in folders], more),
+            _Part("file", [self._whole(_of_file(each), each.path) for each in files], others),
         ]
-    return [_headlines(store, node_at(store, path), lines, after, tokens)]
 
+    def _whole(self, row: Row, path: str) -> Row:
+        """The row of a file or folder, with totals if they are wanted."""
+        return row._replace(totals=totals(self.store.facts(path))) if self.is_long else row
 
-def _page(kind: str, rows: list[Row], lines: int, after: str) -> _Part:
-    places = {row.address: place for place, row in enumerate(rows, 1)}
-    if after and after not in places:
-        raise _no_page(after, "the roots")
-    place = places.get(after, 0)
-    return _Part(kind, rows[place : place + lines], len(rows) - place)
+    def _roots(self) -> _Part:
+        rows = [self._whole(_root(self.store, top), top) for top in self.store.tops]
+        places = {row.address: place for place, row in enumerate(rows, 1)}
+        if self.after and self.after not in places:
+            raise _no_page(self.after, "the roots")
+        place = places.get(self.after, 0)
+        return _Part("root", rows[place : place + self.lines], len(rows) - place)
+
+    def _headlines(self, node: Node) -> _Part:
+        names, behind = Names(self.store), 0
+        if self.after:
+            last = resolve(self.store, self.after)
+            behind = last.first_line
+            if last.path != node.path:
+                raise _no_page(self.after, node.path)
+        later = [child for child in node.children if child.first_line > behind]
+        rows = [self._headline(child, names) for child in later[: self.lines]]
+        return _Part("headline", rows, len(later))
+
+    def _headline(self, node: Node, names: Names) -> Row:
+        below = node.tree.nodes[node.index : node.end_index]
+        return Row(
+            "headline",
+            names.address(node),
+            brief(node.title),
+            files=0,
+            headlines=len(below) - 1,
+            tokens=sum(self.tokens("".join(each.lines)) for each in below),
+            todo=brief(node.todo) if node.todo else None,
+            tags=tuple(map(brief, node.tags[:TAGS])),
+            other_tags=max(0, len(node.tags) - TAGS),
+            is_commented=node.is_commented,
+            totals=totals(map(fact_of, below)) if self.is_long else None,
+        )
 
 
 def _no_page(after: str, path: str) -> BadArgument:
@@ -193,7 +226,7 @@ def _no_folder(store: Store, path: str) -> NotFound:
 
 def _folders_in(store: Store, path: str) -> str:
     """What a refusal says of the folders in one."""
-    folders, count = store.folders_in(store.folder_named(path) or "", LINES)
+    folders, count = store.folders_in(store.folder_named(path) or "", NAMED)
     names = [f"{each.path}/" for each in folders]
     names += [f"{count - len(names)} more"] if count > len(names) else []
     return f"the folders in {path}/ are: {', '.join(names)}" if names else f"{path}/ has no folder"
@@ -212,26 +245,7 @@ def _of_folder(folder: Folder) -> Row:
 
 
 def _of_file(file: File) -> Row:
-    return Row("file", file.path, file.title, 1, file.headlines, file.tokens)
-
-
-def _headlines(
-    store: Store, node: Node, lines: int, after: str, tokens: Callable[[str], int]
-) -> _Part:
-    """The headlines one level below a node. tokens: of a text."""
-    names = Names(store)
-    behind = resolve(store, after).first_line if after else 0
-    later = [child for child in node.children if child.first_line > behind]
-
-    def row(child: Node) -> Row:
-        below = child.tree.nodes[child.index : child.end_index]
-        cost = sum(tokens("".join(each.lines)) for each in below)
-        address, size = names.address(child), len(below) - 1
-        keyword, tags, is_commented = child.todo, child.tags, child.is_commented
-        facts = (0, size, cost, "", keyword, tags, is_commented)
-        return Row("headline", address, child.title, *facts)
-
-    return _Part("headline", list(map(row, later[:lines])), len(later))
+    return Row("file", file.path, brief(file.title), 1, file.headlines, file.tokens)
 
 
 def _rest(
@@ -264,25 +278,23 @@ def _line(row: Row) -> str:
 
 def _own_line(row: Row) -> str:
     headlines = many(row.headlines, "headline")
-    title = brief(row.title)
+    title = printable(row.title)
     if row.kind == "file":
         return (
             f"{printable(row.address)} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
         )
     if row.kind == "headline":
         tags = f":{':'.join(row.tags)}:" if row.tags else ""
+        tags += f" and {many(row.other_tags, 'other tag')}" if row.other_tags else ""
         comment = "COMMENT" if row.is_commented else ""
         title = " ".join(filter(None, (row.todo, comment, title, tags)))
-        return f"{row.address} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
+        return (
+            f"{printable(row.address)} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
+        )
     counts = f"{printable(row.address)} — {many(row.files, 'file')}, {headlines}"
     if row.kind == "folder":
         return f"{counts}: {row.summary}\n" if row.summary else f"{counts}\n"
     return f"{counts}\n" + (f"  {row.summary}\n" if row.summary else "")
-
-
-def brief(text: str) -> str:
-    """A title that is no longer than a line should be."""
-    return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
 
 
 def to_data(listing: Listing) -> dict[str, Any]:

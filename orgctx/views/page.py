@@ -8,6 +8,14 @@ from collections.abc import Callable
 from ..errors import BudgetTooSmall
 from .view import Limit
 
+TITLE = 120
+"""Characters of a title, or a tag, that a row shows; the whole of it is in its entry."""
+
+
+def brief(text: str) -> str:
+    """A title that is no longer than a line should be."""
+    return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
+
 
 def fit(
     write: Callable[[int], str],
@@ -27,11 +35,14 @@ def fit(
         what does.
     """
 
+    def printed(rows: int) -> str:
+        """The text as it leaves the program: names that are no text are written out."""
+        return write(rows).encode("utf-8", "backslashreplace").decode()
+
     def cost(rows: int) -> int:
         """What the text costs, or its bytes, which are no fewer, if even they are few enough."""
-        written = write(rows)
-        size = len(written.encode("utf-8", "surrogatepass"))
-        return size if size <= limit.budget else count(written)
+        size = len(printed(rows).encode())
+        return size if size <= limit.budget else count(printed(rows))
 
     least = min(1, most)
     first = cost(least)
@@ -46,7 +57,7 @@ def fit(
     for rows in tried:
         if cost(rows) <= limit.budget:
             return rows
-    raise _too_small(limit, min(count(write(rows)) for rows in tried), what)
+    raise _too_small(limit, min(count(printed(rows)) for rows in tried), what)
 
 
 def _too_small(limit: Limit, needed: int, what: str) -> BudgetTooSmall:

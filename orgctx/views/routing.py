@@ -14,7 +14,7 @@ from ..store.store import Store
 from ..store.symbols import Symbol
 from ..store.words import Place, Words, is_spaceless, stems
 from .handles import addressed, named
-from .listing import brief
+from .page import brief
 from .ranking import Hit, Ranking, rank
 
 HITS, NEAR = 10, 3

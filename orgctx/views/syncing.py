@@ -13,7 +13,8 @@ from ..store.store import Store
 from ..store.sync import Report
 from ..store.writing import Asked
 
-SHOWN = 20
+SHOWN, LISTED = 20, 100
+"""How many problems a text and data tell one by one."""
 
 
 def to_data(report: Report) -> dict[str, Any]:
@@ -22,7 +23,8 @@ def to_data(report: Report) -> dict[str, Any]:
         "read": report.read,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "problems": [each._asdict() for each in report.problems],
+        "problems": [each._asdict() for each in report.problems[:LISTED]],
+        "problem_count": len(report.problems),
         "summaries": asdict(report.summaries),
         "notes": report.notes,
     }
@@ -57,7 +59,8 @@ def status(store: Store) -> dict[str, Any]:
     counts = _known(store) if isinstance(store, IndexedStore) and not store.fault else _read(store)
     return {
         **counts,
-        "problems": [each._asdict() for each in problems],
+        "problems": [each._asdict() for each in problems[:LISTED]],
+        "problem_count": len(problems),
         "store": str(place) if place else None,
         "store_bytes": place.stat().st_size if place and place.exists() else 0,
     }
@@ -100,7 +103,7 @@ def status_text(data: dict[str, Any]) -> str:
     problems = [Problem(**each) for each in data["problems"]]
     counts = f"{many(data['ids'], 'ID')}, {data['duplicates']} of them on several nodes\n"
     place = f"store: {data['store']}, {data['store_bytes'] / 1e6:.1f} MB\n" if data["store"] else ""
-    return f"{roots}{counts}{many(len(problems), 'problem')}\n{_listed(problems)}{place}"
+    return f"{roots}{counts}{many(data['problem_count'], 'problem')}\n{_listed(problems)}{place}"
 
 
 def _listed(problems: Iterable[Problem]) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..core.entry import many
 from ..store.store import Fact
+from .page import brief
 
 MOST = 10
 """How many tags are named; the others are counted."""
@@ -39,8 +40,8 @@ def totals(facts: Iterable[Fact]) -> Totals:
     keywords, tags = Counter[str](), Counter[str]()
     dates: dict[str, list[str]] = {}
     for each in facts:
-        keywords.update(filter(None, (each.todo,)))
-        tags.update(each.tags)
+        keywords.update(filter(None, (brief(each.todo or ""),)))
+        tags.update(map(brief, each.tags))
         for keyword, date in each.planned:
             dates.setdefault(keyword, []).append(date)
     spans = {key: Dates(len(all_), min(all_), max(all_)) for key, all_ in sorted(dates.items())}
