@@ -52,7 +52,8 @@ def ls(path: str, form: str, **options: Any) -> None:
     store, paths = store_for([path] if path else [], options)
     limit = limit_of(store, options)
     shape = _json if form == "json" else None
-    asked = (options["lines"], options["kind"], options["after"], given("after", "kind"))
+    call = listing.shell_call(*given("after", "kind"))
+    asked = (options["lines"], options["kind"], options["after"], call)
     found = listing.ls(store, "".join(paths), limit, *asked, shape, options["long"])
     output.write(_json(found) if form == "json" else found.text)
     tell_fault(store)

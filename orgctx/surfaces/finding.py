@@ -66,8 +66,7 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     query = Query(pattern, "".join(paths), **filters)
     page = searching.Page(options["limit"], options["after"])
     limit = limit_of(store, options)
-    words = shlex.join(given("after"))
-    call = f"orgctx grep {words}{' ' if words else ''}--after {{}} {words_of(pattern, path)}"
+    call = searching.shell_call(shlex.join(given("after")), words_of(pattern, path))
     shape = _json if form == "json" else partial(searching.to_text, call=call)
     found = searching.search(store, query, page, limit, shape)
     output.write(shape(found))
@@ -146,7 +145,8 @@ def _read(
     shape: Callable[[reading.Reading], str],
 ) -> reading.Reading:
     """Read, and write down that it was read before it is shown."""
-    asked, how = (options["subtree"], options["lines"]), (given("subtree", "lines"), shape)
+    call = reading.shell_call(*given("subtree", "lines"))
+    asked, how = (options["subtree"], options["lines"]), (call, shape)
     if not options["cites"]:
         return reading.read(store, address, limit, *asked, None, *how)
     for _ in range(TRIES):

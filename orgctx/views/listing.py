@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from ..errors import BadArgument, NotFound
 from ..store.address import Names, resolve
 from ..store.roots import name_of
 from ..store.store import File, Folder, Store, fact_of
-from .page import brief, fit
+from .page import Call, brief, fit
 from .totals import Totals, to_line, totals
 from .view import Limit, choose, whole
 
@@ -93,7 +93,7 @@ def ls(
     lines: int = LINES,
     kind: str = "all",
     after: str = "",
-    options: Sequence[str] = (),
+    call: Call | None = None,
     shape: Callable[[Listing], str] | None = None,
     is_long: bool = False,
 ) -> Listing:
@@ -102,8 +102,9 @@ def ls(
     path: a root, folder, file or headline, as the listing above it calls it; "" for the roots.
     lines: the most of one kind, int > 0. kind: "folder" or "file" for these alone.
     after: an address of the page before; goes on behind it.
-    options: what a call that goes on repeats. shape: how it is written, by default as its text;
-        that is what the budget holds for. is_long: whether each row has its totals.
+    call: how one that goes on is written, by default for a shell. shape: how the listing is, by
+        default as its text; that is what the budget holds for. is_long: whether each row has its
+        totals.
     Returns: Listing; folders and files in path order, headlines in document order. What does not
         fit is counted, with the call that goes on.
     Raises: NotFound, which names what is there instead; Ambiguous, BadArgument, BudgetTooSmall.
@@ -117,10 +118,9 @@ def ls(
     every = _Level(store, lines, after, tokens, is_long).parts(path)
     parts = [part for part in every if kind in ("all", part.kind)]
     rows = [row for part in parts for row in part.rows]
-    words = shlex.join(options)
 
     def page(shown: int) -> Listing:
-        rest = tuple(_rest(path, parts, rows[:shown], after, words))
+        rest = tuple(_rest(path, parts, rows[:shown], after, call or shell_call()))
         text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
         text = text or f"nothing {f'behind {after}' if after else f'below {path}'}\n"
         text = text.encode("utf-8", "backslashreplace").decode()  # as it leaves the program
@@ -249,18 +249,28 @@ def _of_file(file: File) -> Row:
 
 
 def _rest(
-    path: str, parts: Iterable[_Part], rows: list[Row], after: str, words: str
+    path: str, parts: Iterable[_Part], rows: list[Row], after: str, call: Call
 ) -> Iterator[Rest]:
-    """What is left of each kind behind these rows. words: options of the call that goes on."""
+    """What is left of each kind behind these rows. call: how one that goes on is written."""
     shown = Counter(row.kind for row in rows)
     for part in parts:
         if more := part.total - shown[part.kind]:
             last = next((r.address for r in reversed(rows) if r.kind == part.kind), after)
-            place = f"./{path}" if path.startswith("-") else path
-            call = f"orgctx ls {quote(place)}" if path else "orgctx ls"
-            call += f" {words}" if words else ""
-            call += f" --kind {part.kind}" if part.kind in KINDS else ""
-            yield Rest(part.kind, more, call + (f" --after {quote(last)}" if last else ""))
+            kind = part.kind if part.kind in KINDS else ""
+            yield Rest(part.kind, more, call({"path": path, "kind": kind, "after": last}))
+
+
+def shell_call(*words: str) -> Call:
+    """The call as a shell wants it. words: options that it repeats."""
+
+    def call(given: Mapping[str, str]) -> str:
+        path, kind, after = given["path"], given["kind"], given["after"]
+        place = f"./{path}" if path.startswith("-") else path
+        parts = ["orgctx ls", quote(place) if path else "", shlex.join(words)]
+        parts += [f"--kind {kind}" if kind else "", f"--after {quote(after)}" if after else ""]
+        return " ".join(filter(None, parts))
+
+    return call
 
 
 def _rest_line(rest: Rest) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..errors import BudgetTooSmall
 from .view import Limit
 
+Call = Callable[[Mapping[str, str]], str]
+"""How a call that goes on is written: (what it says otherwise than the call before) -> the call."""
 TITLE = 120
 """Characters of a title, or a tag, that a row shows; the whole of it is in its entry."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any
@@ -18,7 +18,7 @@ from ..errors import BadArgument, NotFound
 from ..store.address import line_number, resolve
 from ..store.store import Store
 from ..tokens import counter
-from .page import fit
+from .page import Call, fit
 from .view import Limit
 
 REVISION_DIGITS = 12
@@ -70,7 +70,7 @@ def read(
     subtree: bool = False,
     lines: Lines | None = None,
     cites: Cites | None = None,
-    options: Sequence[str] = (),
+    call: Call | None = None,
     shape: Callable[[Reading], str] = attrgetter("text"),
 ) -> Reading:
     r"""Read the source's own lines; only "\n" and "\r\n" end one, and neither is shown.
@@ -79,7 +79,7 @@ def read(
     subtree: all below too; of a file, all of it.
     lines: some of a file's lines instead, of which those that are there are read.
     cites: where the file gets its number, and what was shown is kept; else the number is 1.
-    options: what the call that goes on repeats.
+    call: how the one that goes on is written, by default for a shell.
     shape: how it is written; that is what the budget holds for.
     Returns: Reading, cut at a line; what `shape` makes of it costs at most limit.budget. Lines that
         must not be shown are left out, and so counted where others are on both sides.
@@ -101,7 +101,7 @@ def read(
     count = counter(limit.unit, limit.encoding)
     while True:
         handle = 1 if cites is None else cites.number(source)
-        page = _Page(node, found, wanted, handle, options)
+        page = _Page(node, found, wanted, handle, call or shell_call())
         shown = fit(page.writer(shape, count), page.size, limit, count, address)
         if cites is None or cites.take(handle, source, store):
             break
@@ -152,10 +152,10 @@ class _Page:
     """The text of a reading, for any number of lines."""
 
     def __init__(
-        self, node: Node, found: Version, wanted: list[int], handle: int, options: Sequence[str]
+        self, node: Node, found: Version, wanted: list[int], handle: int, call: Call
     ) -> None:
         self._node, self._found, self._wanted, self._handle = node, found, wanted, handle
-        self._options = "".join(f" {_quoted(word)}" for word in options)
+        self._call = call
 
     @property
     def size(self) -> int:
@@ -210,9 +210,21 @@ class _Page:
         return f"{self._wanted[shown]}-{self._wanted[-1]}"
 
     def _rest(self, shown: int) -> str:
-        left, path = self.size - shown, self._node.path
-        call = f"orgctx read {_quoted(f'./{path}' if path.startswith('-') else path)}"
-        return f"… {many(left, 'line')} left: {call} --lines {self._resume(shown)}{self._options}\n"
+        left = self.size - shown
+        call = self._call({"address": self._node.path, "lines": self._resume(shown)})
+        return f"… {many(left, 'line')} left: {call}\n"
+
+
+def shell_call(*words: str) -> Call:
+    """The call as a shell wants it. words: options that it repeats."""
+    options = "".join(f" {_quoted(word)}" for word in words)
+
+    def call(given: Mapping[str, str]) -> str:
+        path = given["address"]
+        place = _quoted(f"./{path}" if path.startswith("-") else path)
+        return f"orgctx read {place} --lines {given['lines']}{options}"
+
+    return call
 
 
 def _quoted(word: str) -> str:

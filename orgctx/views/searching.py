@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -18,7 +18,7 @@ from ..store.roots import nfc
 from ..store.store import Store
 from ..tokens import count
 from .listing import node_at
-from .page import fit
+from .page import Call, fit
 from .patterns import Pattern, caseless, lines_of, pattern_of
 from .view import Limit, whole
 
@@ -383,15 +383,24 @@ def _near(query: Query, trees: Iterator[Tree]) -> tuple[str, ...]:
 # --- How it looks --------------------------------------------------------------------------------
 
 
-CALL = "orgctx grep … --after {}"
-
-
-def to_text(found: Found, call: str = CALL) -> str:
+def to_text(found: Found, call: Call | None = None) -> str:
     """A line for each entry, below it its hit lines, and a last one that says what is left out.
 
-    call: how one goes on, with `{}` for the cursor.
+    call: how the one that goes on is written, by default for a shell.
     """
-    return "".join(map(_entry_text, found.entries)) + _rest(found, call)
+    return "".join(map(_entry_text, found.entries)) + _rest(found, call or shell_call("…"))
+
+
+def shell_call(options: str, arguments: str = "") -> Call:
+    """The call as a shell wants it. options, arguments: what it repeats, as they stand in it."""
+
+    def call(given: Mapping[str, str]) -> str:
+        from shlex import quote  # only where something is left
+
+        words = ("orgctx grep", options, f"--after {quote(given['after'])}", arguments)
+        return " ".join(filter(None, words))
+
+    return call
 
 
 def _entry_text(entry: FoundEntry) -> str:
@@ -412,16 +421,19 @@ def _head(entry: FoundEntry) -> str:
     return f"{entry.address} — {rest}".removesuffix(" — ").replace("\n", "\\n")
 
 
-def _rest(found: Found, call: str) -> str:
-    """What is left out, and how to get it; "" if that is nothing."""
-    from shlex import quote  # only where something is
+def has_rest(found: Found) -> bool:
+    """Whether the page's last line says what is left out."""
+    return bool(_rest(found, lambda _: ""))
 
+
+def _rest(found: Found, call: Call) -> str:
+    """What is left out, and how to get it; "" if that is nothing."""
     ways = []
     if any(each.left_out and len(each.hits) == LINES for each in found.entries):
         ways.append("for all lines of one entry, give its address as PATH")
     if found.cursor:  # last, so that all of the rest of the line is the call
         what = many(found.left_out, "more entry") if found.left_out else "more lines"
-        ways.append(f"and {what}: {call.replace('{}', quote(found.cursor), 1)}")
+        ways.append(f"and {what}: {call({'after': found.cursor})}")
     line = "; ".join(ways).replace("\n", "\\n")
     return f"… {line}\n" if ways else ""
 
