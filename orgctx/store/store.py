@@ -356,7 +356,8 @@ class Store:
         for each in (*called, self._folder_at(name)):
             if each is not None and self.folder(each):
                 return each
-        folders = {each.path.rpartition("/")[0] for each in self.files() if not plain.isascii()}
+        files = () if plain.isascii() else self.files()  # of one that is, there is one form
+        folders = {each.path.rpartition("/")[0] for each in files}
         return next((each for each in sorted(folders) if nfc(each) == plain), None)
 
     def _folder_at(self, name: str) -> str | None:
