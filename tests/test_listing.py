@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import shlex
+import subprocess
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,8 +16,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from memexes import store_of
 from notes import write
-from program import TOKENIZERS, Ask, as_json, loaded_by
+from program import PROGRAM, TOKENIZERS, Ask, as_json, loaded_by
 
+from orgctx.core.heading import printable
 from orgctx.core.outline import outline
 from orgctx.errors import BadArgument, BudgetTooSmall, NotFound, OrgctxError
 from orgctx.store.database import connect
@@ -24,6 +28,7 @@ from orgctx.store.store import Store
 from orgctx.surfaces.output import to_json
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
+from orgctx.views.shell import shell_command
 from orgctx.views.totals import totals
 from orgctx.views.view import Limit
 
@@ -145,11 +150,29 @@ def test_a_folder_that_is_called_as_its_root_does_not_hide_it(tmp_path: Path) ->
         assert [each.address for each in ls(store, "p", Limit()).rows] == ["p/a.org"]
 
 
-def test_a_call_that_goes_on_is_no_option(tmp_path: Path) -> None:
-    for store in stores(write(tmp_path, {"-a.org": "* A\n* B\n"})):
-        [rest] = ls(store, "-a.org", Limit(), lines=1).rest
-        assert rest.call.startswith("orgctx ls ./-a.org --after ")
-        assert ls(store, "./-a.org", Limit()).rows == ls(store, "-a.org", Limit()).rows
+ODD = (b"-a.org", b"a b's.org", b"b\xff.org", b"c\nd.org", b"c\nroot - 9 files.org", b"d\xfe/x.org",
+       b"e\n/-y.org", "é.org".encode(), b"f/$HOME.org")  # fmt: skip
+
+
+def test_every_page_is_one_call_away_whatever_files_are_called(tmp_path: Path) -> None:
+    for name in ODD:
+        place = Path(os.fsdecode(os.fsencode(tmp_path / "n") + b"/" + name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("* A\n* B\n* C\n")
+    names = [os.fsdecode(name) for name in ODD]
+    calls = [shell_command("ls", [path], ["--root", "n", "--limit", "1"]) for path in (".", *names)]
+    heads: list[str] = []
+    while calls:
+        call = calls.pop().replace("orgctx", shlex.quote(str(PROGRAM)), 1)
+        done = subprocess.run(["bash", "-c", call], cwd=tmp_path, capture_output=True, check=True)
+        lines = done.stdout.decode().split("\n")[:-1]
+        heads += [line.partition(" — ")[0] for line in lines if line[0] != "…"]
+        calls += [rest[0] for line in lines if line[0] == "…" and (rest := CALL.search(line))]
+    assert len(heads) == len(set(heads)) == 3 + 6 + 3 * len(ODD)
+    assert all(printable(head) == head for head in heads)
+
+
+CALL = re.compile(r"orgctx ls .*")
 
 
 def test_pages_cover_all_of_it_once(tmp_path: Path) -> None:

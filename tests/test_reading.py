@@ -33,7 +33,7 @@ from orgctx.views.view import Limit
 
 HUGE = 10**9
 ENVELOPE = re.compile(r"\[(\d+)\] (.+) — ([0-9a-f]{12}), (?:lines (\d+)-(\d+)|no lines) of (\d+)")
-REST = re.compile(r"… (\d+) lines? left: (orgctx read (.+) --lines (\d+-\d+).*)")
+REST = re.compile(r"… (\d+) lines? left: (orgctx read (.*?) ?--lines (\d+-\d+).*)")
 GAP = re.compile(r"… (\d+) lines? not shown")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -32,7 +31,6 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
-    words_of,
 )
 
 
@@ -66,7 +64,7 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     query = Query(pattern, "".join(paths), **filters)
     page = searching.Page(options["limit"], options["after"])
     limit = limit_of(store, options)
-    call = searching.shell_call(shlex.join(given("after")), words_of(pattern, path))
+    call = searching.shell_call((pattern, path), *given("after"))
     shape = _json if form == "json" else partial(searching.to_text, call=call)
     found = searching.search(store, query, page, limit, shape)
     output.write(shape(found))

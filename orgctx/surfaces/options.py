@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -176,22 +175,16 @@ def given(*but: str) -> list[str]:
 
     but: names of those that it has otherwise.
     """
-    context, words = click.get_current_context(), list[str]()
+    context, words, seen = click.get_current_context(), list[str](), {*but}
     for each in context.command.params:
-        is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
-        if isinstance(each, click.Option) and is_given and each.name not in but:
-            value = context.params[each.name or ""]
+        name = each.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if isinstance(each, click.Option) and is_given and name not in seen:
+            seen.add(name)  # --format and --json are one
+            value = context.params[name]
             for one in value if each.multiple else [value]:
                 words += [max(each.opts, key=len), *([] if each.is_flag else [str(one)])]
     return words
-
-
-def words_of(*arguments: str) -> str:
-    """Arguments at the end of a call, as a shell wants them; none is read as an option."""
-    last = max((n for n, each in enumerate(arguments) if each), default=-1)
-    words = arguments[: last + 1]
-    is_odd = any(each.startswith("-") for each in words)
-    return shlex.join(["--", *words] if is_odd else words)
 
 
 def _variable() -> list[str]:

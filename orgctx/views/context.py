@@ -17,6 +17,7 @@ from .collecting import searched as told_of
 from .maps import outline_map
 from .page import brief, fit
 from .routing import Found, Search, title_of
+from .shell import shell_command
 from .view import Limit, choose
 
 MODES = ("all", "definitions", "entries", "files")
@@ -218,13 +219,10 @@ def _of(symbol: Symbol, node: Node) -> str:
 
 def _calls(search: Search, options: Sequence[str]) -> Iterator[str]:
     """What to run next: list, focus, read; without an answer, what may find one."""
-    from shlex import join, quote
-
-    words = "".join(f" {each}" for each in [join(options)] if each)
     if search.abstains:
-        yield f"orgctx ls{words}"
+        yield shell_command("ls", [], options)
         return
     best, folder = search.hits[0], folder_of(search.hits[0].path)
-    yield f"orgctx ls {quote(printable(folder + '/'))}{words}" if folder else f"orgctx ls{words}"
-    yield f"orgctx focus {quote(printable(best.address))}{words}"
-    yield f"orgctx read {quote(printable(best.address))} --subtree{words}"
+    yield shell_command("ls", [f"{folder}/" if folder else ""], options)
+    yield shell_command("focus", [best.address], options)
+    yield shell_command("read", [best.address], ["--subtree", *options])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from shlex import quote
 from typing import Any, NamedTuple
 
 from ..core.entry import many
@@ -18,6 +16,7 @@ from ..store.address import Names, resolve
 from ..store.roots import name_of
 from ..store.store import File, Folder, Store, fact_of
 from .page import Call, brief, fit
+from .shell import shell_command
 from .totals import Totals, to_line, totals
 from .view import Limit, choose, whole
 
@@ -264,11 +263,9 @@ def shell_call(*words: str) -> Call:
     """The call as a shell wants it. words: options that it repeats."""
 
     def call(given: Mapping[str, str]) -> str:
-        path, kind, after = given["path"], given["kind"], given["after"]
-        place = f"./{path}" if path.startswith("-") else path
-        parts = ["orgctx ls", quote(place) if path else "", shlex.join(words)]
-        parts += [f"--kind {kind}" if kind else "", f"--after {quote(after)}" if after else ""]
-        return " ".join(filter(None, parts))
+        options = [*words, *(["--kind", given["kind"]] if given["kind"] else [])]
+        options += ["--after", given["after"]] if given["after"] else []
+        return shell_command("ls", [given["path"]], options)
 
     return call
 
@@ -301,10 +298,11 @@ def _own_line(row: Row) -> str:
         return (
             f"{printable(row.address)} — {title} — {headlines}, {many(row.tokens or 0, 'token')}\n"
         )
+    summary = printable(row.summary)
     counts = f"{printable(row.address)} — {many(row.files, 'file')}, {headlines}"
     if row.kind == "folder":
-        return f"{counts}: {row.summary}\n" if row.summary else f"{counts}\n"
-    return f"{counts}\n" + (f"  {row.summary}\n" if row.summary else "")
+        return f"{counts}: {summary}\n" if summary else f"{counts}\n"
+    return f"{counts}\n" + (f"  {summary}\n" if summary else "")
 
 
 def to_data(listing: Listing) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -19,6 +18,7 @@ from ..store.address import line_number, resolve
 from ..store.store import Store
 from ..tokens import counter
 from .page import Call, fit
+from .shell import shell_command
 from .view import Limit
 
 REVISION_DIGITS = 12
@@ -217,26 +217,11 @@ class _Page:
 
 def shell_call(*words: str) -> Call:
     """The call as a shell wants it. words: options that it repeats."""
-    options = "".join(f" {_quoted(word)}" for word in words)
 
     def call(given: Mapping[str, str]) -> str:
-        path = given["address"]
-        place = _quoted(f"./{path}" if path.startswith("-") else path)
-        return f"orgctx read {place} --lines {given['lines']}{options}"
+        return shell_command("read", [given["address"]], ["--lines", given["lines"], *words])
 
     return call
-
-
-def _quoted(word: str) -> str:
-    """A word as a shell wants it, on one line."""
-    if word.isprintable():
-        return shlex.quote(word)
-    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
-    return "$'" + "".join(c if c.isprintable() else _bytes(c) for c in escaped) + "'"
-
-
-def _bytes(char: str) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
 def to_data(reading: Reading) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..tokens import count
 from .listing import node_at
 from .page import Call, fit
 from .patterns import Pattern, caseless, lines_of, pattern_of
+from .shell import shell_command
 from .view import Limit, whole
 
 ENTRIES = 50
@@ -388,17 +389,14 @@ def to_text(found: Found, call: Call | None = None) -> str:
 
     call: how the one that goes on is written, by default for a shell.
     """
-    return "".join(map(_entry_text, found.entries)) + _rest(found, call or shell_call("…"))
+    return "".join(map(_entry_text, found.entries)) + _rest(found, call or shell_call())
 
 
-def shell_call(options: str, arguments: str = "") -> Call:
-    """The call as a shell wants it. options, arguments: what it repeats, as they stand in it."""
+def shell_call(arguments: Sequence[str] = ("…",), *options: str) -> Call:
+    """The call as a shell wants it. arguments, options: what it repeats."""
 
     def call(given: Mapping[str, str]) -> str:
-        from shlex import quote  # only where something is left
-
-        words = ("orgctx grep", options, f"--after {quote(given['after'])}", arguments)
-        return " ".join(filter(None, words))
+        return shell_command("grep", arguments, [*options, "--after", given["after"]])
 
     return call
 
