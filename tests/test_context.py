@@ -523,6 +523,11 @@ def test_several_roots_are_told_apart(root: Path, tmp_path: Path) -> None:
     store = open_store([root, other])
     assert places(asked(store, "roses in pots"))[0] == "other/garden/beds.org:1"
     assert "notes/garden/beds.org:3" in places(asked(store, "roses"))
+    [hit, *_] = to_data(asked(store, "roses in pots"))["hits"]
+    assert (hit["path"], hit["address"]) == (
+        "garden/beds.org",
+        "other/garden/beds.org::Roses in pots",
+    )
     inside = asked(store.within(["other"]), "roses")
     assert {hit.path for hit in inside.hits} == {"other/garden/beds.org"}
 

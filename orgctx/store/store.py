@@ -255,7 +255,7 @@ class Store:
         if name.startswith(".") and os.path.isfile(place):
             return self._by_place(place, paths)
         plain = nfc(name.replace(os.sep, "/").removeprefix("./"))
-        same = [path for path in paths if plain in (nfc(path), nfc(self._path_inside(path)))]
+        same = [path for path in paths if plain in (nfc(path), nfc(self.path_inside(path)))]
         if len(same) > 1 and plain not in same:
             raise Ambiguous(f"{name}: more than one file", f"use one of: {', '.join(same)}", name)
         if same:
@@ -263,7 +263,8 @@ class Store:
         below = self._below_only_root(plain)
         return next((p for p in paths if nfc(p) == below), None) or self._by_place(place, paths)
 
-    def _path_inside(self, path: str) -> str:
+    def path_inside(self, path: str) -> str:
+        """A file's path relative to its root."""
         root = next((each for each in self.roots if path.startswith(each.prefix)), None)
         return path.removeprefix(root.prefix) if root else path
 

@@ -121,7 +121,7 @@ def to_data(bundle: Bundle) -> dict[str, Any]:
 
 def _hit(hit: Found, is_explained: bool) -> dict[str, Any]:
     data = {
-        "path": hit.path,
+        "path": hit.inside,
         "line": hit.line,
         "address": hit.address,
         "title": hit.title,

@@ -32,11 +32,13 @@ GLOSSARIES = ("glossary", "definitions", "术语", "词汇")
 class Found(NamedTuple):
     """A place that may answer the query.
 
-    line: 1-based; 0 for a file. address: stable, for focus and read. outline: titles from the
-    outermost headline down. score: the sum of its signals.
+    path: as addresses have it. inside: the same, relative to its root; where there are several,
+    only `path` and `address` say in which. line: 1-based; 0 for a file. address: stable, for focus
+    and read. outline: titles from the outermost headline down. score: the sum of its signals.
     """
 
     path: str
+    inside: str
     line: int
     address: str
     title: str
@@ -102,10 +104,11 @@ class Search:
         has_term = any(each.kind == "term" for each in self.symbols.get(hit.node.id, ()))
         return has_term or any(word in name for word in GLOSSARIES)
 
-    def _facts(self, node: Node) -> tuple[str, int, str, str, str]:
+    def _facts(self, node: Node) -> tuple[str, str, int, str, str, str]:
         line, title = (node.first_line, node.title) if node.level else (0, title_of(node))
         outline = outline_path(node) if node.level else title
-        return node.path, line, self.names.address(node), title, outline
+        inside = self.store.path_inside(node.path)
+        return node.path, inside, line, self.names.address(node), title, outline
 
     def node(self, hit: Hit) -> Node | None:
         """The node of a hit as it is now; None if it is not there any more."""

@@ -28,8 +28,7 @@ import memex
 
 from orgctx.config import Config
 from orgctx.core.model import Tree
-from orgctx.store import sync as syncing
-from orgctx.store import writer
+from orgctx.store import folders, summaries
 from orgctx.store.counts import Settings
 from orgctx.store.database import connect, remove
 from orgctx.store.indexed import IndexedStore
@@ -70,7 +69,8 @@ def main(arguments: list[str]) -> None:
         looking_up(place)
         whole_process(place / str(LARGE), place / "whole")
         listing(place / str(LARGE), place / "whole")
-        summaries(place)
+        asking(place / str(LARGE), place / "whole")
+        summing_up(place)
         memory(place / str(HUGE), place / "memory")
 
 
@@ -185,14 +185,42 @@ def listing(folder: Path, cache: Path) -> None:
     report(f"orgctx ls --no-sync, {LARGE} files, of orgctx focus ID", ours / theirs, 1.5)
 
 
-def summaries(place: Path) -> None:
+QUESTIONS = (
+    *("garden river budget", "winter letter", "where is the market of silver stones?", "note 5000"),
+    *("会议资料", "the report on paper music", "tag3 river", "silver"),
+)
+"""The notes have a dozen words, each in most of them: no question takes longer in others."""
+
+
+def asking(folder: Path, cache: Path) -> None:
+    """Of a process, with the look for changes in all files; in one, without and with it."""
+    context = orgctx("context", QUESTIONS[0], "--root", folder)
+    focus = orgctx("focus", memex.id_of(5000, 0), "--root", folder)
+    times: tuple[list[float], list[float]] = ([], [])
+    run(context, cache)
+    for _ in range(11):
+        times[0].append(seconds(lambda: run(context, cache)))
+        times[1].append(seconds(lambda: run(focus, cache)))
+    ours, theirs = map(statistics.median, times)
+    report(f"orgctx context, {LARGE} files, of orgctx focus ID", ours / theirs, 2.5)
+    store = IndexedStore([folder], cache / "orgctx" / "memex.sqlite")
+    for what, frozen in (("without a look for changes", True), ("with it", False)):
+        store._is_frozen = frozen
+        asked = [
+            seconds(partial(Memex(store).context, each)) for _ in range(4) for each in QUESTIONS
+        ]
+        median = statistics.median(asked[len(QUESTIONS) :]) * 1000
+        report(f"a question in one process, {what}, the median", median, 50, "ms")
+
+
+def summing_up(place: Path) -> None:
     """What it takes to boil notes down and to sum them up, of a sync that does neither."""
     folder = place / "folders"
     memex.make(folder, LARGE, in_folder=10)
     database, with_them, without = place / "summaries.sqlite", [], []
     for _ in range(3):
         with_them.append(seconds(lambda: sync_anew(folder, database)))
-        with patch.object(writer, "facts_of", no_facts), patch.object(syncing, "fold", no_fold):
+        with patch.object(summaries, "facts_of", no_facts), patch.object(folders, "fold", no_fold):
             without.append(seconds(lambda: sync_anew(folder, database)))
     share = min(with_them) / min(without) - 1
     report("summaries of 1000 folders, of the first sync without them", share, 0.25)
