@@ -75,6 +75,7 @@ class Config(NamedTuple):
     active: what an overview shows first.
     summaries: who writes what folders are about. Which key is sent, only the user's file says: to a
         server that a root's own file names, none is.
+    semantic: whether a question's hits are ordered by what they mean, too.
     collections: of this file alone; paths are relative to the root, in the user's file to the
         memex. profiles: name -> collection's name -> tier.
     """
@@ -86,6 +87,7 @@ class Config(NamedTuple):
     encoding: str | None = None
     active: Active | None = None
     summaries: Summaries | None = None
+    semantic: bool | None = None
     collections: tuple[Collection, ...] = ()
     profiles: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 
@@ -99,6 +101,7 @@ class Config(NamedTuple):
             encoding=self.encoding or other.encoding,
             active=self.active or other.active,
             summaries=self.summaries or other.summaries,
+            semantic=other.semantic if self.semantic is None else self.semantic,
             collections=self.collections,
             profiles={**other.profiles, **self.profiles},
         )
@@ -245,6 +248,7 @@ _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "budget": lambda v: "" if _is_budget(v) else "give a whole number from 1 up",
     "active": _rule_fault,
     "summaries": _summaries_fault,
+    "semantic": lambda v: "" if isinstance(v, bool) else "give true or false",
     "collections": collections_fault,
     "profiles": profiles_fault,
     "encoding": lambda v: "" if v in ENCODINGS else f"give one of {', '.join(ENCODINGS)}",

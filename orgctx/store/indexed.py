@@ -235,16 +235,23 @@ class IndexedStore(Store):
         found = self._connections.whole(lambda: known_counts(self.connection, encoding, lines))
         if new := [line for line in lines if line not in found]:
             counted = count_all(new, encoding)
-            self._remember(counted, encoding)
+            self._remember(lambda: add_counts(self.connection, encoding, counted))
             found |= counted
         return found
 
-    def _remember(self, counts: dict[str, int], encoding: str) -> None:
-        """Keep counts, unless the store is busy or may not be written: that costs but time."""
+    def remember_meanings(self, meanings: Mapping[int, bytes]) -> None:
+        """See Store.remember_meanings."""
+        into = "INSERT OR IGNORE INTO meaning SELECT ?, ? WHERE EXISTS"
+        into += " (SELECT 1 FROM node WHERE id = ?)"
+        rows = [(node, vectors, node) for node, vectors in meanings.items()]
+        self._remember(lambda: self.connection.executemany(into, rows))
+
+    def _remember(self, write: Callable[[], object]) -> None:
+        """Keep something, unless the store is busy or may not be written: that costs but time."""
         self.connection.execute("PRAGMA busy_timeout = 0")
         try:
             self.connection.execute("BEGIN IMMEDIATE")
-            add_counts(self.connection, encoding, counts)
+            write()
             self.connection.execute("COMMIT")
         except sqlite3.OperationalError:
             if self.connection.in_transaction:

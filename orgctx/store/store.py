@@ -425,6 +425,9 @@ class Store:
 
         return words_of(self)
 
+    def remember_meanings(self, meanings: Mapping[int, bytes]) -> None:
+        """Keep what nodes mean, as vectors, for the next question; by their rows in `words`."""
+
     def freshen(self) -> bool:
         """Bring what is remembered up to date. Returns: whether that changed anything."""
         return False

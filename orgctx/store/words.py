@@ -251,6 +251,17 @@ class Words:
             found.setdefault(node, []).extend(Symbol(kind.rstrip("s"), n, line) for n in names)
         return found
 
+    def beginnings(self, nodes: Iterable[int], most: int) -> dict[int, tuple[str, str]]:
+        """The titles of some nodes, and the beginnings of their texts."""
+        marks = ",".join(map(str, nodes))
+        query = f"SELECT rowid, title, substr(body, 1, {most}) FROM words WHERE rowid IN ({marks})"
+        return {node: (title, text) for node, title, text in self.run(query, ())}
+
+    def meanings(self, nodes: Iterable[int]) -> dict[int, bytes]:
+        """What is remembered of what some nodes mean; see Store.remember_meanings."""
+        marks = ",".join(map(str, nodes))
+        return dict(self.run(f"SELECT node, vectors FROM meaning WHERE node IN ({marks})", ()))
+
 
 def phrase(text: str) -> str:
     """An expression of FTS5 for a text whose words follow each other."""

@@ -147,6 +147,7 @@ class Memex:
         rank: int | None = None,
         collection: str | Iterable[str] = (),
         explain: bool = False,
+        semantic: bool | None = None,
         budget: int = CONTEXT_BUDGET,
         unit: str = "tokens",
         encoding: str = DEFAULT_ENCODING,
@@ -157,6 +158,7 @@ class Memex:
         alone. rank: the number of the rank that is searched, by default 0; of a memex that is
         confined, all that it has. collection: the names of one or several instead.
         explain: whether `bundle.text` tells how each score comes about.
+        semantic: whether hits are ordered by what they mean, too; None: as orgctx.toml has it.
         budget: int > 0, the most that `bundle.text` may cost.
         """
         from ..views.context import context, narrowed  # a focus should not pay for it
@@ -164,7 +166,9 @@ class Memex:
         names = [collection] if isinstance(collection, str) else list(collection)
         store, searched = narrowed(self._store, self._workspace, rank, names)
         limit = Limit(budget, unit, encoding)
-        return context(store, query, limit, mode, explain=explain, searched=searched)
+        return context(
+            store, query, limit, mode, explain=explain, searched=searched, semantic=semantic
+        )
 
     @noted
     def ls(

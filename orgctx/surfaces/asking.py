@@ -34,6 +34,11 @@ from .options import (
     "--budget", type=Whole(1), metavar="N", help=f"The hard limit.  [default: {CONTEXT_BUDGET}]"
 )
 @choice("--mode", MODES, "What to look for.")
+@option(
+    "--semantic/--no-semantic",
+    default=None,
+    help="Order hits by what they mean, too: wants pip install 'orgctx[semantic]'.",
+)
 @option("--explain", is_flag=True, help="Tell how each score comes about.")
 @format_option("org", "md")
 @roots_option
@@ -50,9 +55,9 @@ def context(query: str, form: str, **options: Any) -> None:
     store, searched = narrowed(every, os.curdir, options["rank"], options["collection"])
     limit = limit_of(store, options, CONTEXT_BUDGET)
     shape = {"org": bundle.to_org, "md": bundle.to_markdown, "json": _json}[form]
-    explain, mode = options["explain"], options["mode"]
-    words = given("budget", "mode", "explain", "form")
-    found = ask(store, query, limit, mode, shape, explain, searched, words)
+    explain, mode, semantic = options["explain"], options["mode"], options["semantic"]
+    words = given("budget", "mode", "explain", "semantic", "form")
+    found = ask(store, query, limit, mode, shape, explain, searched, words, semantic)
     output.write(shape(found))
     tell_fault(store)
 

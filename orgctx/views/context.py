@@ -89,6 +89,7 @@ def context(
     explain: bool = False,
     searched: Searched = EVERYWHERE,
     options: Sequence[str] = (),
+    semantic: bool | None = None,
 ) -> Bundle:
     """Find where the notes answer a query, and say what to read.
 
@@ -97,8 +98,11 @@ def context(
     explain: whether to tell how each score comes about.
     searched: the rank to which the store is confined; see `narrowed`.
     options: what the calls that are proposed repeat.
+    semantic: whether to order hits by what they mean, too; None: as orgctx.toml has it, where the
+        extra is installed.
     Returns: Bundle; what does not fit gives way from the weakest hit up.
-    Raises: BadArgument for a query without a word; BudgetTooSmall.
+    Raises: BadArgument for a query without a word; BudgetTooSmall; Unreadable if it is to be
+        semantic and the extra is not installed.
     """
     from .bundle import to_org  # it writes what is made here
 
@@ -106,7 +110,7 @@ def context(
     choose("mode", mode, MODES)
     asked = _line(query)
     store.freshen()
-    search = Search(store, store.words(), query, mode)
+    search = Search(store, store.words(), query, mode, _is_semantic(store, semantic))
     rows, write = list(_rows(search)), shape or to_org
     calls, count = tuple(_calls(search, options)), store.page_counter(limit.unit, limit.encoding)
 
@@ -120,6 +124,15 @@ def context(
 
     rows_shown = fit(lambda shown: write(bundle(shown)), len(rows), limit, count, "context")
     return bundle(rows_shown)
+
+
+def _is_semantic(store: Store, asked: bool | None) -> bool:
+    """Whether hits are to be ordered by what they mean."""
+    if asked is None and any(each.semantic for each in (*store.configs.values(), store.config)):
+        from .meaning import is_installed  # only who wants it pays
+
+        return is_installed()
+    return bool(asked)
 
 
 def narrowed(

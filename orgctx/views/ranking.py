@@ -219,8 +219,12 @@ def _hits(board: _Board, words: Words, is_recency_wanted: bool, most: int) -> li
         for node in board.best(POOL)
         if (score := round(board.score(node), 4)) > 0 and (place := board.places[node])
     ]
-    hits.sort(key=lambda hit: (-hit.score, hit.note.path, hit.node.place))
-    return hits[:most]
+    return in_order(hits)[:most]
+
+
+def in_order(hits: Iterable[Hit]) -> list[Hit]:
+    """The best first; those that score the same in the order of files and lines."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.note.path, hit.node.place))
 
 
 # --- Whether it is an answer ---------------------------------------------------------------------

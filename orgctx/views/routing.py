@@ -55,10 +55,17 @@ class Found(NamedTuple):
 class Search:
     """The hits of a query, each checked against its file as it is now."""
 
-    def __init__(self, store: Store, words: Words, query: str, mode: str) -> None:
+    def __init__(
+        self, store: Store, words: Words, query: str, mode: str, is_semantic: bool = False
+    ) -> None:
+        """is_semantic: whether hits are ordered by what they mean, too."""
         self.store, self.words, self.names = store, words, Names(store)
         self._query, self._mode = query, mode
         self.ranking: Ranking = rank(words, query, RANKED)
+        if is_semantic:
+            from .meaning import by_meaning  # only who asks for it pays
+
+            self.ranking = by_meaning(store, words, query, self.ranking)
         self._nodes: dict[int, Node | None] = {}
         self._named = named(words, query)
         handled = list(self._handled())
