@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
     from ..views.context import Bundle
     from ..views.reading import Reading
+    from .tools import Tools
 
 
 class Node:
@@ -261,6 +262,16 @@ class Memex:
         found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
         found.ledger = self.ledger
         return found
+
+    def tools(self, data: bool = True) -> Tools:
+        """The tools for an agent, as its model is told of them, and as it calls them.
+
+        data: whether answers have data beside their text.
+        Returns: Tools, with its own cites and ledger.
+        """
+        from .tools import Tools  # a focus should not pay for it
+
+        return Tools(self._store, data)
 
     def sync(self) -> bool:
         """Look for changes in the notes now. Returns: whether there were any."""
