@@ -1,5 +1,6 @@
 """What all tests share: no network, hypothesis profiles, and when tests may be skipped."""
 
+import _socket
 import io
 import os
 import socket
@@ -17,6 +18,10 @@ from orgctx.surfaces import cli
 
 # What fails in these helpers is told as it is in a test.
 pytest.register_assert_rewrite("cited", "growth", "memexes", "mishaps", "stores", "views")
+
+# Kept as they are before a fixture of all tests puts its own in their place.
+create_connection, getaddrinfo = socket.create_connection, socket.getaddrinfo
+LOOPBACK = "127.0.0.1"
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("dev", deadline=None)
@@ -89,6 +94,25 @@ def _no_network() -> Iterator[None]:
         for name in ("create_connection", "getaddrinfo"):
             patch.setattr(socket, name, _block(name))
         yield
+
+
+@pytest.fixture
+def loopback(monkeypatch: pytest.MonkeyPatch, _no_network: None) -> None:
+    """What is blocked for all tests stays so, but for this machine itself."""
+
+    def to_loopback(allowed: Callable[..., Any], otherwise: Callable[..., Any], at: int) -> Any:
+        def guarded(*arguments: Any, **options: Any) -> Any:
+            place = arguments[at]
+            host = place[0] if isinstance(place, tuple) else place
+            return (allowed if host == LOOPBACK else otherwise)(*arguments, **options)
+
+        return guarded
+
+    for name in ("connect", "connect_ex"):
+        allowed, otherwise = getattr(_socket.socket, name), getattr(socket.socket, name)
+        monkeypatch.setattr(socket.socket, name, to_loopback(allowed, otherwise, 1))
+    for name, allowed in (("create_connection", create_connection), ("getaddrinfo", getaddrinfo)):
+        monkeypatch.setattr(socket, name, to_loopback(allowed, getattr(socket, name), 0))
 
 
 @pytest.fixture(autouse=True)

@@ -276,11 +276,13 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "watch": [],
     "collections": [ROOT, (*ROOT, "--format", "json"), (*ROOT, "--no-sync")],
     "init": [(*ROOT, "--force")],
+    "mcp": [(*ROOT, "--print-config", "codex")],
     "emacs": [()],
 }
 """Calls of every command; `watch` and `cite` have tests of their own."""
 
 HIDDEN_CALLS = {
+    "mcp": [("--dry-run", word, *ROOT) for word in sorted(WORDS)],
     "focus": [(line, *ROOT) for line in HIDDEN_LINES],
     "ls": [(line, *ROOT) for line in HIDDEN_LINES],
     "grep": [(".", line, *ALL) for line in HIDDEN_LINES],
@@ -514,6 +516,22 @@ def cited(memex: Memex, address: str) -> object:
     return memex.cite("[1:L1-L30] [1:L22] [2:L1]", cites)
 
 
+def told_by_tools(memex: Memex, address: str) -> list[object]:
+    """Everything that an agent gets to see of an address."""
+    tools, budget = memex.tools(), {"budget": 20_000}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("focus", {"addresses": [address], "lens": "fisheye"}),
+        ("overview", {"addresses": [address]}),
+        ("ls", {"path": address, "long": True}),
+        ("grep", {"pattern": ".", "path": address, "regexp": True}),
+        ("read", {"address": address, "subtree": True}),
+        ("cite", {"answer": "[1:L1-L30] [1:L22] [2:L1]"}),
+        ("status", {}),
+    ]
+    assert {name for name, _ in calls} == set(tools.functions)
+    return [tools.call(name, {**given, **budget}) for name, given in calls]
+
+
 QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "focus": lambda memex, address: memex.focus(address, lens="fisheye"),
     "overview": lambda memex, address: memex.overview(address),
@@ -525,6 +543,7 @@ QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "cite": cited,
     "within": lambda memex, address: memex.within(rank=0).focus(address, lens="fisheye"),
     "problems": lambda memex, _: memex.problems(),
+    "tools": told_by_tools,
     "sync": lambda memex, _: memex.sync(),
 }
 

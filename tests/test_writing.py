@@ -1,6 +1,5 @@
 """A model writes what folders are about: only what changed, nothing private, and it may fail."""
 
-import _socket
 import json
 import os
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LOOPBACK
 from notes import write
 from program import TOKENIZERS, Ask, as_json, loaded_by
 from stores import opened
@@ -28,28 +28,7 @@ from orgctx.store.writing import CHARACTERS, SENTENCES, usable
 from orgctx.tokens import count
 from orgctx.views.syncing import to_text
 
-# Kept as they are before a fixture of all tests puts its own in their place.
-create_connection, getaddrinfo = socket.create_connection, socket.getaddrinfo
-LOOPBACK = "127.0.0.1"
-
-
-@pytest.fixture(autouse=True)
-def _loopback(monkeypatch: pytest.MonkeyPatch, _no_network: None) -> None:
-    """What is blocked for all tests stays so, but for this machine itself."""
-
-    def to_loopback(allowed: Callable[..., Any], otherwise: Callable[..., Any], at: int) -> Any:
-        def guarded(*arguments: Any, **options: Any) -> Any:
-            place = arguments[at]
-            host = place[0] if isinstance(place, tuple) else place
-            return (allowed if host == LOOPBACK else otherwise)(*arguments, **options)
-
-        return guarded
-
-    for name in ("connect", "connect_ex"):
-        allowed, otherwise = getattr(_socket.socket, name), getattr(socket.socket, name)
-        monkeypatch.setattr(socket.socket, name, to_loopback(allowed, otherwise, 1))
-    for name, allowed in (("create_connection", create_connection), ("getaddrinfo", getaddrinfo)):
-        monkeypatch.setattr(socket, name, to_loopback(allowed, getattr(socket, name), 0))
+pytestmark = pytest.mark.usefixtures("loopback")
 
 
 def test_other_places_stay_blocked() -> None:

@@ -87,14 +87,18 @@ class IndexedStore(Store):
         inlinetask_min_level: int | None = None,
         config: Config | None = None,
         is_frozen: bool = False,
+        progress: Progress | None = None,
     ) -> None:
-        """file: where the database is, or is to be. is_frozen: never sync on its own."""
+        """file: where the database is, or is to be. is_frozen: never sync on its own.
+
+        progress: is told of a sync now, which there is otherwise only if it is the first.
+        """
         super().__init__(roots, inlinetask_min_level, config)
         self.database, self._is_frozen = file, is_frozen
         self._connections = Connections(file, self._sync)
         self.fault = ""
-        if not is_frozen and any(self._id_of(root) is None for root in self.roots):
-            self.sync(summaries="leave")
+        if not is_frozen and (progress or any(self._id_of(root) is None for root in self.roots)):
+            self.sync(progress=progress, summaries="leave")
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..config import load, users_file
 from ..errors import BadArgument
 from .indexed import IndexedStore
 from .store import Store
+
+if TYPE_CHECKING:
+    from .sync import Progress
 
 
 def database_file() -> Path:
@@ -20,11 +24,15 @@ def database_file() -> Path:
 
 
 def open_store(
-    roots: Iterable[str | Path], inlinetask_min_level: int | None = None, is_frozen: bool = False
+    roots: Iterable[str | Path],
+    inlinetask_min_level: int | None = None,
+    is_frozen: bool = False,
+    progress: Progress | None = None,
 ) -> Store:
     """Open the notes under some roots; with none given, those that the user's file names.
 
     is_frozen: answer from what is known, without looking for changes first.
+    progress: is told of a sync now, (files that are done, of how many).
     Returns: Store; where there can be no database its `fault` says why, and each question reads the
         notes themselves.
     Raises: NotFound, BadConfig, BadArgument if there is no root at all.
@@ -35,7 +43,7 @@ def open_store(
         raise BadArgument("no root", "name one: --root DIR, ORGCTX_ROOT, or orgctx.toml", "root")
     try:
         file = database_file()
-        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen)
+        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen, progress)
     except (sqlite3.Error, OSError) as error:
         store = Store(folders, inlinetask_min_level, config)
         store.fault = str(error)

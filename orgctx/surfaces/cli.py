@@ -29,6 +29,7 @@ COMMANDS = {
     "collections": "collecting",
     "init": "collecting",
     "watch": "keeping",
+    "mcp": "connecting",
     "emacs": "keeping",
 }
 """The module of each command, which is loaded when it is called: a focus should start at once."""

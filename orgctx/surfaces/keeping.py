@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,8 +102,5 @@ def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
 @click.command()
 def emacs() -> None:
     """Print where orgctx.el is, and the lines that load it."""
-    from shutil import which  # a focus should not pay for it
-
     folder = Path(__file__).parent / "emacs"
-    program = which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
-    output.write(output.emacs_lines(folder, Path(program).absolute()))
+    output.write(output.emacs_lines(folder, output.program()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
@@ -17,6 +17,9 @@ from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views.view import BUDGET, IDS, Limit
 from . import output
+
+if TYPE_CHECKING:
+    from ..store.sync import Progress
 
 ROOTS = "ORGCTX_ROOT"
 
@@ -133,7 +136,7 @@ def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple
         return open_roots(options["roots"], level, no_sync), list(addresses)
     own = {each: naming.lone_file(_plain(each)) for each in addresses}
     config = load(users_file(), is_users=True)
-    if _variable() or config.roots:
+    if variable_roots() or config.roots:
         store = open_roots([], level, no_sync)
         named = [_named(store, each, file) for each, file in own.items()]
         if None not in named:
@@ -187,16 +190,21 @@ def given(*but: str) -> list[str]:
     return words
 
 
-def _variable() -> list[str]:
+def variable_roots() -> list[str]:
     return [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
 
 
-def open_roots(roots: Sequence[str], inlinetask_min_level: int | None, no_sync: bool) -> Store:
-    """A store of these roots, or of the default ones."""
+def open_roots(
+    roots: Sequence[str],
+    inlinetask_min_level: int | None,
+    no_sync: bool,
+    progress: Progress | None = None,
+) -> Store:
+    """A store of these roots, or of the default ones. progress: is told of a sync now."""
     try:
-        return open_store(roots or _variable(), inlinetask_min_level, no_sync)
+        return open_store(roots or variable_roots(), inlinetask_min_level, no_sync, progress)
     except OrgctxError as error:
-        if roots or not _variable():
+        if roots or not variable_roots():
             raise
         raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
 

@@ -87,6 +87,14 @@ def to_line(row: dict[str, Any]) -> str:
     return f"{printable(row['f'])}:{row['line']}: {' '.join(filter(None, words))}{tags}\n"
 
 
+def program() -> Path:
+    """Where this program is, for whoever is to start it."""
+    from shutil import which  # a focus should not pay for it
+
+    found = which(sys.argv[0]) or Path(sys.executable).with_name("orgctx")
+    return Path(found).absolute()
+
+
 def emacs_lines(folder: Path, program: Path) -> str:
     """Where orgctx.el is, as a comment, and the lines for an init file."""
     return (

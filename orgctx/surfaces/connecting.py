@@ -1,0 +1,137 @@
+"""The command that serves agents: mcp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import BadArgument, Unreadable
+from ..tokens import count
+from . import output
+from .answers import compact
+from .clients import CLIENTS, snippet
+from .options import choice, inlinetasks, open_roots, option, roots_option, variable_roots
+from .tools import INSTRUCTIONS, STRUCTURED, Tools
+
+if TYPE_CHECKING:
+    from .serving import Server
+
+
+@click.command()
+@roots_option
+@option("--http", metavar="HOST:PORT", help="Serve HTTP on this machine, not standard input.")
+@option("--token-file", metavar="FILE", help="Where HTTP's token is; made if it is not there.")
+@choice(
+    "--structured",
+    STRUCTURED,
+    "Whether answers have data beside their text; auto: not for clients that show it alone.",
+)
+@option("--print-config", type=click.Choice(list(CLIENTS)), help="Print a client's settings.")
+@option("--dry-run", metavar="QUESTION", help="Print what a client would be sent, and its cost.")
+@inlinetasks
+def mcp(
+    roots: Sequence[str],
+    http: str | None,
+    token_file: str | None,
+    structured: str,
+    print_config: str | None,
+    dry_run: str | None,
+    inlinetask_min_level: int | None,
+) -> None:
+    """Serve the notes to agents, by the Model Context Protocol.
+
+    Over standard input and output, or over HTTP on this machine. Clients only read, and only below
+    the roots that are named here. Needs pip install 'orgctx[mcp]'.
+    """
+    if token_file and not http:
+        raise BadArgument("token-file: only with --http", "see orgctx mcp --help", "token-file")
+    if print_config:
+        output.complain(f"this belongs into {CLIENTS[print_config].place}")
+        output.write(_settings(print_config, roots, structured, inlinetask_min_level))
+        return
+    open_roots(roots, inlinetask_min_level, no_sync=True)  # what is wrong is told now
+    if dry_run is not None:
+        output.write(_dry_run(dry_run, roots, structured, inlinetask_min_level))
+        return
+    try:
+        from .serving import Server
+    except ImportError as error:
+        hint = "pip install 'orgctx[mcp]'"
+        raise Unreadable("the package mcp is not installed", hint, "mcp") from error
+    server = Server(partial(open_roots, roots, inlinetask_min_level, False), structured)
+    try:
+        _serve_http(server, http, token_file) if http else _serve_stdio(server)
+    finally:
+        server.stop()
+
+
+def _settings(
+    client: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
+) -> str:
+    from os.path import abspath, expanduser  # only here
+
+    words = ["mcp"]
+    for root in roots or variable_roots():
+        words += ["--root", abspath(expanduser(root))]
+    words += ["--structured", structured] if structured != "auto" else []
+    if inlinetask_min_level is not None:
+        words += ["--inlinetask-min-level", str(inlinetask_min_level)]
+    return snippet(client, str(output.program()), words)
+
+
+def _dry_run(
+    question: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
+) -> str:
+    """What a client is sent before it asks, and for this question, with what each costs."""
+    tools = Tools(open_roots(roots, inlinetask_min_level, no_sync=False), structured != "never")
+    manifest = tools.anthropic()
+    arguments = {"pattern": question}
+    found = tools.call("grep", arguments)
+    data = "" if found.data is None else compact(found.data)
+    return (
+        f"instructions: {count(INSTRUCTIONS)} tokens\n"
+        f"{len(manifest)} tools: {count(compact(manifest))} tokens\n"
+        f"grep {compact(arguments)}: {found.tokens} tokens of text, {count(data)} of data\n"
+        f"{found.text}{data}{'' if not data else chr(10)}"
+    )
+
+
+def _serve_stdio(server: Server) -> None:
+    try:
+        server.run("stdio")
+    except BaseExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is not None:
+            raise
+        raise click.exceptions.Exit(output.NOBODY_READS) from group  # the client is gone
+
+
+def _serve_http(server: Server, place: str, token_file: str | None) -> None:
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from . import guarding
+    from .serving import SESSIONS
+
+    listening = guarding.bound(place)
+    token = guarding.token_in(token_file) if token_file else guarding.new_token()
+    names = guarding.names_of(listening)
+    application = server.streamable_http_app(
+        max_sessions=SESSIONS,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+        ),
+    )
+    output.complain(f"http://{names[0]}/mcp")
+    output.complain(f"the token is in {token_file}" if token_file else f"the token is {token}")
+    config = uvicorn.Config(
+        guarding.Guard(application, token),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
