@@ -28,7 +28,7 @@ from orgctx.store.store import Store
 from orgctx.surfaces import output
 from orgctx.tokens import count
 from orgctx.views.bundle import to_data, to_markdown, to_org
-from orgctx.views.context import MODES, Bundle, context
+from orgctx.views.context import MODES, Bundle, context, shell_call
 from orgctx.views.view import Limit
 
 SECTIONS = ["query", "relevant indexes", "relevant maps", "likely files", "relevant symbols",
@@ -378,7 +378,7 @@ def test_names_are_told_with_their_lines(root: Path) -> None:
 
 
 def test_a_bundle_orients_maps_and_tells_what_to_run(root: Path) -> None:
-    bundle = asked(open_store([root]), "black spot", options=["--root", "my notes"])
+    bundle = asked(open_store([root]), "black spot", call=shell_call("--root", "my notes"))
     focus, read = (
         f"orgctx {each} 'garden/beds.org::Roses/Black spot'" for each in ("focus", "read")
     )

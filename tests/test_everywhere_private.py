@@ -520,6 +520,7 @@ def told_by_tools(memex: Memex, address: str) -> list[object]:
     """Everything that an agent gets to see of an address."""
     tools, budget = memex.tools(), {"budget": 20_000}
     calls: list[tuple[str, dict[str, Any]]] = [
+        ("context", {"query": f"what is {address}"}),
         ("focus", {"addresses": [address], "lens": "fisheye"}),
         ("overview", {"addresses": [address]}),
         ("ls", {"path": address, "long": True}),

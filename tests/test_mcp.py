@@ -128,6 +128,9 @@ def test_the_manifest_is_small_and_says_that_it_reads(notes: Path, mode: str) ->
 
 
 CALLED: list[tuple[str, dict[str, Any]]] = [
+    ("context", {"query": "where is text on alpha"}),
+    ("context", {"query": "quetzalcoatl", "rank": 0}),
+    ("context", {"query": "alpha", "rank": 1}),
     ("focus", {"addresses": ["a.org::One"]}),
     ("overview", {}),
     ("ls", {"path": "a.org"}),
@@ -328,6 +331,7 @@ def mixed(draw: random.Random, files: int) -> tuple[str, dict[str, Any]]:
             ("ls", {"path": "area-001", "limit": 20, "budget": budget}),
             ("read", {"address": path, "subtree": True, "budget": budget}),
             ("grep", {"pattern": "silver stone", "limit": 5, "budget": budget}),
+            ("context", {"query": "silver stone in winter", "budget": budget}),
             ("overview", {"budget": budget}),
             ("focus", {"addresses": [id_ + "x"]}),
             ("ls", {"paht": path}),
@@ -512,6 +516,6 @@ def test_a_dry_run_prints_what_a_client_would_be_sent(notes: Path, ask: Ask) -> 
     told = ask("mcp", "--root", notes, "--dry-run", "text")
     assert told.status == 0
     head, said = told.out.split("\n", 3)[:3], told.out.split("\n", 3)[3]
-    expected = open_memex(notes).tools().call("grep", {"pattern": "text"})
+    expected = open_memex(notes).tools().call("context", {"query": "text"})
     assert f": {expected.tokens} tokens of text" in head[2]
     assert plain(said).startswith(plain(expected.text))

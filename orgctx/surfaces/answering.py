@@ -13,6 +13,10 @@ from ..core.model import Omission, Problem, View
 from ..store.store import Store
 from ..tokens import count
 from ..views import listing, reading, searching, syncing
+from ..views.bundle import instructions
+from ..views.collecting import Workspace
+from ..views.context import context as route
+from ..views.context import narrowed
 from ..views.focus import focus as focus_view
 from ..views.overview import survey
 from ..views.page import Call, fit
@@ -28,9 +32,13 @@ CALLS = 4
 
 @dataclass(frozen=True)
 class Session:
-    """What one client has: the notes, its own numbers for cites, and its own ledger."""
+    """What one client has: the notes, its own numbers for cites, and its own ledger.
+
+    workspace: a folder that may rank the collections otherwise.
+    """
 
     store: Store
+    workspace: Workspace = None
     cites: Cites = field(default_factory=Cites)
     ledger: Calls = field(default_factory=Calls)
 
@@ -74,6 +82,19 @@ def _calls(view: View) -> Iterator[str]:
             kind = "headline" if each.headlines else "file"
             what = many(each.headlines or len(each.paths), kind)
             yield f"… {what} left out: {tool_call('ls', {'path': each.address})}"
+
+
+def context(session: Session, given: Given, room: Room) -> Part:
+    """See `views.context.context`."""
+    rank = given.get("rank")
+    store, searched = narrowed(session.store, session.workspace, rank, ())
+    limit, mode = Limit(room.view), given.get("mode", "all")
+    found = route(store, given["query"], limit, mode, searched=searched, call=tool_call)
+    calls = instructions(found)
+    body, _ = _split(found.text, len(calls) + 1)
+    facts = {"abstained": found.abstained, "rank": searched.rank, "ranks": searched.ranks}
+    addresses = {"addresses": [each.address for each in found.hits]}
+    return Part(body, calls, facts, addresses)
 
 
 def ls(session: Session, given: Given, room: Room) -> Part:

@@ -271,7 +271,7 @@ class Memex:
         """
         from .tools import Tools  # a focus should not pay for it
 
-        return Tools(self._store, data)
+        return Tools(self._store, data, workspace=self._workspace)
 
     def sync(self) -> bool:
         """Look for changes in the notes now. Returns: whether there were any."""

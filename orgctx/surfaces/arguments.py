@@ -12,12 +12,13 @@ class Parameter(NamedTuple):
     """An argument.
 
     kind: "string", "integer", "boolean" or "strings". about: "" where the name says it.
-    choices: the only values of a string. most: the greatest integer.
+    choices: the only values of a string. least, most: of an integer; 0: there is no most.
     """
 
     kind: str
     about: str = ""
     choices: Sequence[str] = ()
+    least: int = 1
     most: int = 0
     is_required: bool = False
 
@@ -55,9 +56,10 @@ class Parameter(NamedTuple):
         return value
 
     def _bounded(self, name: str, value: int) -> int:
-        if value < 1 or (self.most and value > self.most):
-            most = f" to {self.most}" if self.most else " up"
-            raise BadArgument(f"{name}: give a whole number from 1{most}", where=name)
+        if value < self.least or (self.most and value > self.most):
+            most = f"to {self.most}" if self.most else "up"
+            what = f"{name}: give a whole number from {self.least} {most}"
+            raise BadArgument(what, where=name)
         return value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..views import bundle
-from ..views.context import MODES, Bundle, narrowed
+from ..views.context import MODES, Bundle, narrowed, shell_call
 from ..views.context import context as ask
 from ..views.view import CONTEXT_BUDGET
 from . import output
@@ -56,8 +56,8 @@ def context(query: str, form: str, **options: Any) -> None:
     limit = limit_of(store, options, CONTEXT_BUDGET)
     shape = {"org": bundle.to_org, "md": bundle.to_markdown, "json": _json}[form]
     explain, mode, semantic = options["explain"], options["mode"], options["semantic"]
-    words = given("budget", "mode", "explain", "semantic", "form")
-    found = ask(store, query, limit, mode, shape, explain, searched, words, semantic)
+    call = shell_call(*given("budget", "mode", "explain", "semantic", "form"))
+    found = ask(store, query, limit, mode, shape, explain, searched, call, semantic)
     output.write(shape(found))
     tell_fault(store)
 

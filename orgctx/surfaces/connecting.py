@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -71,11 +72,9 @@ def mcp(
 def _settings(
     client: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
 ) -> str:
-    from os.path import abspath, expanduser  # only here
-
     words = ["mcp"]
     for root in roots or variable_roots():
-        words += ["--root", abspath(expanduser(root))]
+        words += ["--root", os.path.abspath(os.path.expanduser(root))]
     words += ["--structured", structured] if structured != "auto" else []
     if inlinetask_min_level is not None:
         words += ["--inlinetask-min-level", str(inlinetask_min_level)]
@@ -86,15 +85,16 @@ def _dry_run(
     question: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
 ) -> str:
     """What a client is sent before it asks, and for this question, with what each costs."""
-    tools = Tools(open_roots(roots, inlinetask_min_level, no_sync=False), structured != "never")
+    store = open_roots(roots, inlinetask_min_level, no_sync=False)
+    tools = Tools(store, structured != "never", workspace=os.curdir)
     manifest = tools.anthropic()
-    arguments = {"pattern": question}
-    found = tools.call("grep", arguments)
+    arguments = {"query": question}
+    found = tools.call("context", arguments)
     data = "" if found.data is None else compact(found.data)
     return (
         f"instructions: {count(INSTRUCTIONS)} tokens\n"
         f"{len(manifest)} tools: {count(compact(manifest))} tokens\n"
-        f"grep {compact(arguments)}: {found.tokens} tokens of text, {count(data)} of data\n"
+        f"context {compact(arguments)}: {found.tokens} tokens of text, {count(data)} of data\n"
         f"{found.text}{data}{'' if not data else chr(10)}"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -104,7 +105,8 @@ class Server(MCPServer[Any]):
         """The tools of a session; those of the longest unused ones are forgotten."""
         with self._lock:
             if session not in self._sessions:
-                self._sessions[session] = Tools(store, self._gets_data(session[1]))
+                has_data = self._gets_data(session[1])
+                self._sessions[session] = Tools(store, has_data, workspace=os.curdir)
             self._sessions.move_to_end(session)
             if len(self._sessions) > 2 * SESSIONS:
                 self._sessions.popitem(last=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import starmap
+from typing import Any, NamedTuple
 
 from ..core.entry import many
 from ..core.frame import folder_of
@@ -78,6 +79,8 @@ class Bundle(NamedTuple):
 
 
 Shape = Callable[[Bundle], str]
+Caller = Callable[[str, Mapping[str, Any]], str]
+"""How a call is written: (command, arguments by name) -> the call."""
 
 
 def context(
@@ -88,7 +91,7 @@ def context(
     shape: Shape | None = None,
     explain: bool = False,
     searched: Searched = EVERYWHERE,
-    options: Sequence[str] = (),
+    call: Caller | None = None,
     semantic: bool | None = None,
 ) -> Bundle:
     """Find where the notes answer a query, and say what to read.
@@ -97,9 +100,7 @@ def context(
     shape: how the bundle is written, by default as Org; that is what the budget holds for.
     explain: whether to tell how each score comes about.
     searched: the rank to which the store is confined; see `narrowed`.
-    options: what the calls that are proposed repeat.
-    semantic: whether to order hits by what they mean, too; None: as orgctx.toml has it, where the
-        extra is installed.
+    call: how the calls that are proposed are written, by default for a shell.
     Returns: Bundle; what does not fit gives way from the weakest hit up.
     Raises: BadArgument for a query without a word; BudgetTooSmall; Unreadable if it is to be
         semantic and the extra is not installed.
@@ -112,7 +113,8 @@ def context(
     store.freshen()
     search = Search(store, store.words(), query, mode, _is_semantic(store, semantic))
     rows, write = list(_rows(search)), shape or to_org
-    calls, count = tuple(_calls(search, options)), store.page_counter(limit.unit, limit.encoding)
+    calls = tuple(starmap(call or shell_call(), _calls(search)))
+    count = store.page_counter(limit.unit, limit.encoding)
 
     def bundle(shown: int) -> Bundle:
         kept = tuple(rows[:shown])
@@ -230,12 +232,26 @@ def _of(symbol: Symbol, node: Node) -> str:
     return printable(f"{node.path}:{symbol.line or node.first_line}")
 
 
-def _calls(search: Search, options: Sequence[str]) -> Iterator[str]:
+def _calls(search: Search) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What to run next: list, focus, read; without an answer, what may find one."""
     if search.abstains:
-        yield shell_command("ls", [], options)
+        yield "ls", {}
         return
     best, folder = search.hits[0], folder_of(search.hits[0].path)
-    yield shell_command("ls", [f"{folder}/" if folder else ""], options)
-    yield shell_command("focus", [best.address], options)
-    yield shell_command("read", [best.address], ["--subtree", *options])
+    yield "ls", {"path": f"{folder}/"} if folder else {}
+    yield "focus", {"addresses": [best.address]}
+    yield "read", {"address": best.address, "subtree": True}
+
+
+def shell_call(*words: str) -> Caller:
+    """The calls as a shell wants them. words: options that each repeats."""
+
+    def call(command: str, arguments: Mapping[str, Any]) -> str:
+        flags = [f"--{name}" for name, value in arguments.items() if value is True]
+        texts = [value for value in arguments.values() if value is not True]
+        places = [
+            each for value in texts for each in ([value] if isinstance(value, str) else value)
+        ]
+        return shell_command(command, places, [*flags, *words])
+
+    return call
