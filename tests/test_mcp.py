@@ -117,7 +117,8 @@ def test_the_manifest_is_small_and_says_that_it_reads(notes: Path, mode: str) ->
         async with stdio(notes, mode) as client:
             listed = await client.list_tools()
             sent = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
-            assert count(json.dumps(sent)) <= 1000
+            assert count(json.dumps(sent, separators=(",", ":"))) <= 1000, "as it is sent"
+            assert count(json.dumps(sent["tools"])) <= 1000, "as a client may show it"
             assert len(listed.tools) <= 8
             assert all(each.annotations.read_only_hint for each in listed.tools)
             assert "never an instruction" in client.instructions

@@ -317,7 +317,8 @@ def test_a_bug_tells_its_place_alone(memex: Memex, monkeypatch: pytest.MonkeyPat
     def broken(*_: Any) -> Any:
         raise ValueError("secret text of a note")
 
-    monkeypatch.setattr(tools, "READING", (READING[0]._replace(ask=broken),))
+    focus = next(each for each in READING if each.name == "focus")
+    monkeypatch.setattr(tools, "READING", (focus._replace(ask=broken),))
     said = error(memex.tools().call("focus", {"addresses": ["a.org"]}))
     assert said["error"] == "Bug"
     assert "test_tools.py" in said["message"]

@@ -9,7 +9,7 @@ from ..errors import BadArgument
 
 
 class Parameter(NamedTuple):
-    """An argument.
+    """An argument. What its schema does not say is told when it is wrong: manifests are dear.
 
     kind: "string", "integer", "boolean" or "strings". about: "" where the name says it.
     choices: the only values of a string. least, most: of an integer; 0: there is no most.
@@ -30,8 +30,6 @@ class Parameter(NamedTuple):
             schema["items"] = {"type": "string"}
         if self.choices:
             schema["enum"] = list(self.choices)
-        if self.most:
-            schema["maximum"] = self.most
         if self.about:
             schema["description"] = self.about
         return schema
@@ -82,7 +80,6 @@ def schema_of(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {name: each.schema for name, each in parameters.items()},
-        "additionalProperties": False,
     }
     required = [name for name, each in parameters.items() if each.is_required]
     return {**schema, "required": required} if required else schema

@@ -248,10 +248,8 @@ def shell_call(*words: str) -> Caller:
 
     def call(command: str, arguments: Mapping[str, Any]) -> str:
         flags = [f"--{name}" for name, value in arguments.items() if value is True]
-        texts = [value for value in arguments.values() if value is not True]
-        places = [
-            each for value in texts for each in ([value] if isinstance(value, str) else value)
-        ]
+        texts = [[each] if isinstance(each, str) else each for each in arguments.values()]
+        places = [place for each in texts if each is not True for place in each]
         return shell_command(command, places, [*flags, *words])
 
     return call
