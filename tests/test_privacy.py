@@ -1,5 +1,8 @@
 """What nobody is shown: private nodes are absent, sealed ones show title and ID only."""
 
+from unicodedata import normalize
+
+import pytest
 import strategies
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -55,6 +58,15 @@ def test_b88_private_tags_are_inherited_from_headlines_and_files():
     assert titles("* P :private:\n** Q\n*** R\n* S\n", PRIVATE) == ["", "S"]
     assert titles("* A\n** B\n#+filetags: :x:private:\n", PRIVATE) == []
     assert titles("* P :notprivate:\n* not private\n", PRIVATE) == ["", "P", "not private"]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("tag", ["privé", "한국"])
+def test_a_private_tag_hides_in_any_normal_form(tag, form):
+    private = frozenset({normalize(form, tag)})
+    for written in (normalize("NFC", tag), normalize("NFD", tag)):
+        assert titles(f"* A :{written}:\n** B\n* C\n", private) == ["", "C"]
+        assert titles(f"#+filetags: :{written}:\n* A\n", private) == []
 
 
 @given(strategies.org_bytes(), st.sets(st.sampled_from(["a", "crypt", "e", "big_x", "1999"])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
+from unicodedata import normalize
 
 from .model import Node, Nodes, Tree
 
@@ -13,25 +14,31 @@ SEALED = frozenset({"crypt"})
 def conceal(tree: Tree, private_tags: frozenset[str] = frozenset()) -> Tree:
     """Leave out of a tree what must not be shown.
 
-    private_tags: nodes that have one of them, their own or inherited, are left out with all below.
+    private_tags: nodes that have one of them, their own or inherited, are left out with all below;
+        in any Unicode normal form.
     Returns: a tree without them, in which a node tagged `crypt` has no text but its headline, no
         property but its IDs, and nothing below it; the same tree if there is nothing to leave out.
         It may be empty.
     """
-    if not any(tag in tree.text for tag in private_tags | SEALED):
+    hidden, text = frozenset(map(_nfc, private_tags)), _nfc(tree.text)
+    if not any(tag in text for tag in hidden | SEALED):
         return tree
-    kept = _kept(tree, private_tags)
+    kept = _kept(tree, hidden)
     if len(kept) == len(tree.nodes) and not any(map(_is_sealed, kept)):
         return tree
     return _without(tree, kept)
 
 
-def _kept(tree: Tree, private_tags: frozenset[str]) -> list[Node]:
+def _nfc(text: str) -> str:
+    return normalize("NFC", text)
+
+
+def _kept(tree: Tree, hidden: frozenset[str]) -> list[Node]:
     kept, resume = [], 0
     for node in tree.nodes:
         if node.index < resume:
             continue
-        is_private = not private_tags.isdisjoint(node.tags)
+        is_private = not hidden.isdisjoint(map(_nfc, node.tags))
         if not is_private:
             kept.append(node)
         if is_private or _is_sealed(node):
