@@ -41,7 +41,7 @@ CORE_ORDER = {
     "document": {"model", "frame", "ledger"},
     "budget": {"model", "document"},
     "render": {"model", "document", "ledger"},
-    "privacy": {"model"},
+    "privacy": {"model", "outline"},
 }
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem in LAYERS

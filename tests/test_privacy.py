@@ -69,6 +69,14 @@ def test_a_private_tag_hides_in_any_normal_form(tag, form):
         assert titles(f"#+filetags: :{written}:\n* A\n", private) == []
 
 
+@pytest.mark.parametrize("hiding", ["private", "crypt"])
+def test_file_tags_in_what_is_hidden_are_not_told(hiding):
+    text = f"#+filetags: :b:\n* A\n* P :{hiding}:\n#+filetags: :qq:b:\n"
+    root = conceal(outline(text, "a.org"), PRIVATE).root
+    assert root.tags == next(root.children).inherited_tags == ("b",)
+    assert conceal(outline("* A\n#+filetags: :qq:crypt:\n", "a.org")).root.tags == ("crypt",)
+
+
 @given(strategies.org_bytes(), st.sets(st.sampled_from(["a", "crypt", "e", "big_x", "1999"])))
 def test_a_concealed_tree_is_the_tree_without_what_is_private(data, tags):
     text, encoding = decode(data, "a.org")

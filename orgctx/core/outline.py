@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -183,12 +183,13 @@ def _keywords(settings: Sequence[Setting]) -> tuple[tuple[str, ...], tuple[str, 
 def _file_line(settings: Sequence[Setting]) -> _Line:
     """The file node's title and tags, in the form of a headline's."""
     titles = [s.value for s in settings if s.key == "TITLE" and s.value]
-    tags = [tag for s in settings if s.key == "FILETAGS" for tag in _file_tags(s.value)]
-    return _Line(" ".join(titles), None, None, False, tuple(dict.fromkeys(tags)))
+    return _Line(" ".join(titles), None, None, False, file_tags(settings))
 
 
-def _file_tags(value: str) -> list[str]:
-    return [tag for word in _WORD.findall(value) for tag in word.split(":") if tag]
+def file_tags(settings: Iterable[Setting]) -> tuple[str, ...]:
+    """The tags that keyword lines give a file, each once."""
+    words = (word for s in settings if s.key == "FILETAGS" for word in _WORD.findall(s.value))
+    return tuple(dict.fromkeys(tag for word in words for tag in word.split(":") if tag))
 
 
 def _node(tree: Tree, scan: _Scan, index: int, line: _Line) -> Node:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from unicodedata import normalize
 
 from .model import Node, Nodes, Tree
+from .outline import file_tags
 
 SEALED = frozenset({"crypt"})
 
@@ -55,6 +56,7 @@ def _without(tree: Tree, kept: list[Node]) -> Tree:
         is_sealed = _is_sealed(node)
         return replace(
             node,
+            tags=node.tags if node.level else tags,
             properties=_ids(node) if is_sealed else node.properties,
             drawer=None if is_sealed else node.drawer,
             tree=concealed,
@@ -66,8 +68,10 @@ def _without(tree: Tree, kept: list[Node]) -> Tree:
         )
 
     spans = [(node.first_line, _last_line(node, end)) for node, end in zip(kept, ends, strict=True)]
-    settings = (s for s in tree.settings if any(a <= s.line <= b for a, b in spans))
-    concealed = replace(tree, settings=tuple(settings), nodes=Nodes(len(kept), read), asts={})
+    settings = tuple(s for s in tree.settings if any(a <= s.line <= b for a, b in spans))
+    known = SEALED.union(file_tags(settings))
+    tags = tuple(tag for tag in tree.root.tags if tag in known)
+    concealed = replace(tree, settings=settings, nodes=Nodes(len(kept), read), asts={})
     return concealed
 
 
