@@ -534,3 +534,33 @@ def test_a_line_as_orgs_own_links_name_it(tmp_path):
     assert resolve(store, "a.org::2").title == "2", "a headline of that title comes first"
     with pytest.raises(NotFound):
         resolve(store, "a.org::9")
+
+
+TAIL = "* Secret :private:\ntext\n** Below\n"
+
+
+def at_lines(root: Path, text: str) -> dict[int, str]:
+    """What each line of a file names, or how it is refused."""
+    settings = 'private_tags = ["private"]\n'
+    memex = open_memex(write(root, {"a.org": text, "orgctx.toml": settings}))
+    found = {}
+    for line in range(15):
+        try:
+            found[line] = memex.node(f"a.org:{line}").title
+        except NotFound as error:
+            found[line] = f"{error.message}; {error.hint}".replace(f"a.org:{line}:", "")
+    return found
+
+
+@pytest.mark.parametrize("tail", [TAIL, TAIL.replace("private", "crypt").partition("\n")[2]])
+def test_lines_tell_nothing_of_hidden_lines_at_the_end(tmp_path: Path, tail: str) -> None:
+    text = "top\n* A\ntext\n* Vault :crypt:\n"
+    named = at_lines(tmp_path / "with", text + tail)
+    assert named == at_lines(tmp_path / "without", text)
+    assert [named[line] for line in (1, 3, 5)] == ["", "A", "Vault"]
+
+
+def test_a_hidden_line_is_refused_as_one_beyond_the_end(tmp_path: Path) -> None:
+    named = at_lines(tmp_path, f"* A\n{TAIL}* B\n")
+    assert named[2] == named[4] == named[9]
+    assert (named[1], named[5], named[6]) == ("A", "B", "B")

@@ -60,11 +60,6 @@ class Tree:
         """The file node."""
         return self.nodes[0]
 
-    @property
-    def last_line(self) -> int:
-        """How many lines the file has; a line without a line feed at its end counts."""
-        return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
-
 
 class Nodes(Sequence["Node"]):
     """The nodes of a file in document order, each read once, when it is first asked for."""

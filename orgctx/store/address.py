@@ -335,13 +335,15 @@ def _titled(nodes: Iterable[Node], title: str) -> list[Node]:
 
 
 def _at_line(tree: Tree, line: int, address: str) -> Node:
-    """The node whose entry holds the line; the line after the last belongs to the last entry."""
-    last = tree.last_line
+    """The node whose entry holds the line; the line after the last belongs to the last entry.
+
+    A line that must not be shown is refused as one that is not there, and ends no file.
+    """
+    last = tree.nodes[-1].last_line
     node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
-    if not 1 <= line <= last + 1:
-        raise NotFound(f"{address}: the file has {last} lines", f"give 1 to {last or 1}", address)
-    if node.last_line < line <= last:
-        raise NotFound(f"{address}: no entry is shown there", "give another line", address)
+    if not (1 <= line <= node.last_line or line == last + 1):
+        hint = f"give 1 to {last or 1}, as orgctx read numbers them"
+        raise NotFound(f"{address}: there is no such line", hint, address)
     return node
 
 
