@@ -1,15 +1,18 @@
 """What folders are about: telling, the same each time, and made only where something changed."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from notes import write
+from stores import opened
 
 from orgctx.core.outline import outline
 from orgctx.store import folders
-from orgctx.store.opening import open_store
+from orgctx.store.database import make_tables
+from orgctx.store.opening import database_file, open_store
 from orgctx.store.summaries import Facts, facts_of, from_json, summary, terms, to_json, total
 
 GARDEN = "#+title: {0}\n#+filetags: :outdoor:\nCompost and beds.\n* Watering {0}\n* Meeting notes\n"
@@ -99,7 +102,7 @@ def root(tmp_path: Path) -> Path:
 def test_only_folders_on_the_way_to_the_root_are_made_again(root, monkeypatch):
     store, made = open_store([root]), []
     fold = folders.fold
-    monkeypatch.setattr("orgctx.store.sync.fold", lambda *args: made.append(fold(*args)))
+    monkeypatch.setattr("orgctx.store.folders.fold", lambda *args: made.append(fold(*args)))
     before = {path: store.folder(path).summary for path in ("", "a", "a/deep", "b", "c")}
     assert all(before.values())
     store.sync()
@@ -130,10 +133,94 @@ def test_folders_are_right_after_a_sync_that_was_stopped(root, monkeypatch):
     store = open_store([root])
     write(root, {"b/9.org": "* New\n"})
     with monkeypatch.context() as patch:
-        patch.setattr("orgctx.store.sync.fold", stopped)
+        patch.setattr("orgctx.store.folders.fold", stopped)
         with pytest.raises(KeyboardInterrupt):
             store.sync()
     assert store.folder("b").files == 3
     store.sync()
     assert store.folder("b").files == 4
     assert store.folder("").files == 13
+
+
+HELD = "path, parent, files, headlines, facts, is_summarized"
+
+
+def folder_rows(columns):
+    """What the store says of folders, of which none waits to be added up."""
+    connection = sqlite3.connect(database_file())
+    assert connection.execute("SELECT count(*) FROM stale_folder").fetchall() == [(0,)]
+    rows = connection.execute(f"SELECT {columns} FROM folder ORDER BY path").fetchall()
+    connection.close()
+    return rows
+
+
+def check_equal_to_afresh(root, columns):
+    kept = folder_rows(columns)
+    database_file().unlink()
+    open_store([root])
+    assert kept == folder_rows(columns)
+
+
+@pytest.mark.parametrize("stop", range(5))
+def test_a_sync_that_is_stopped_between_folders_is_gone_on_with(root, monkeypatch, stop):
+    add_up, calls = folders._add_up, []
+
+    def stopping(*args):
+        calls.append(args)
+        if len(calls) > stop:
+            raise KeyboardInterrupt
+        add_up(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "SLICE", 1)
+        patch.setattr(folders, "_add_up", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            open_store([root])
+    opened(root).sync()
+    check_equal_to_afresh(root, f"{HELD}, summary")
+
+
+def test_others_may_write_while_folders_are_added_up(root, monkeypatch):
+    """What is written meanwhile is added up too."""
+    add_up, written = folders._add_up, []
+    store = opened(root)
+    other = opened(root)
+    other.connection.execute("PRAGMA busy_timeout = 0")
+
+    def overtaken(connection, folder, path, keeps):
+        add_up(connection, folder, path, keeps)
+        if path == b"a":
+            connection.execute("COMMIT")
+            monkeypatch.setattr(folders, "_add_up", add_up)
+            write(root, {"a/deep/new.org": "#+title: Lemur\n"})
+            written.append(other.sync().read)
+            connection.execute("BEGIN IMMEDIATE")
+
+    monkeypatch.setattr(folders, "SLICE", 1)
+    monkeypatch.setattr(folders, "_add_up", overtaken)
+    write(root, {"a/deep/1.org": "#+title: Zebra\n* Stripes\n"})
+    store.sync()
+    assert written == [1]
+    check_equal_to_afresh(root, HELD)
+
+
+def test_eight_times_as_many_folders_cost_the_database_about_eight_times_as_many_steps():
+    once, eightfold = map(steps_to_fold, (100, 800))
+    assert eightfold < 12 * once
+
+
+def steps_to_fold(number):
+    """How many instructions SQLite carries out to add up so many folders of a note each."""
+    connection, steps = sqlite3.connect(":memory:", isolation_level=None), []
+    make_tables(connection)
+    connection.execute("INSERT INTO root VALUES (1, '', '', 0)")
+    for n in range(number):
+        path = b"f%05d" % n
+        connection.execute(
+            "INSERT INTO file VALUES (NULL, 1, ?, 0, 0, 0, 0, 0, x'01', 1, '', 0, ?, 0, 0, ?)",
+            (path + b"/a.org", path, to_json(facts("* H\n"))),
+        )
+    connection.execute("INSERT INTO stale_folder SELECT root, folder FROM file")
+    connection.set_progress_handler(lambda: steps.append(1), 10)
+    folders.fold(connection, 1)
+    return len(steps)

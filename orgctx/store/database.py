@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .words import TOKENIZE
 
-VERSION = 10
+VERSION = 11
 BUSY_SECONDS = 60
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
@@ -55,6 +55,7 @@ CREATE TABLE folder (
   summary TEXT NOT NULL,
   author TEXT NOT NULL,
   due INTEGER NOT NULL,
+  is_summarized INTEGER NOT NULL,
   PRIMARY KEY (root, path)
 ) WITHOUT ROWID;
 CREATE INDEX folder_parent ON folder (root, parent, path);

@@ -30,7 +30,7 @@ def words_of(store: Store) -> Words:
         for tree in store.trees():
             if tree.path in changed:
                 writer.add(tree, State((0, changed[tree.path], 0, 0), False, b"read"))
-        fold(connection, 1)
+    fold(connection, 1)
     return Words(
         lambda statement, values: connection.execute(statement, tuple(values)).fetchall(),
         {1: str},

@@ -76,9 +76,8 @@ def sync(
     if _has_stale(connection, root):
         from .folders import fold  # nor here
 
-        with transaction(connection):
-            has_model = settings.config.summaries is not None
-            fold(connection, root, has_model and not _has_traces(connection, root))
+        has_model = settings.config.summaries is not None
+        fold(connection, root, has_model and not _has_traces(connection, root))
     _purge(connection, root)
     _note_passed_over(connection, root, passed_over)
     return report
