@@ -12,6 +12,7 @@ from pathlib import Path
 import emacs
 import judged
 import pytest
+from growth import check_growth
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from memexes import memexes, store_of
@@ -236,6 +237,29 @@ def test_a_query_is_shown_in_one_line_that_is_not_too_long(root: Path) -> None:
     bundle = asked(open_store([root]), "roses\n* no headline\x0c" + "x" * 10_000)
     assert len(bundle.query) == 120
     assert bundle.query.startswith("roses * no headline")
+
+
+@pytest.mark.emacs
+@given(memexes())
+@settings(max_examples=20)
+def test_emacs_reads_the_sections_and_finds_nothing_wrong(trees) -> None:
+    queries = ("Linked", "headline text", "list item 1", "zzzz")
+    bundles = [each for query in queries if (each := refused(store_of(trees), query))]
+    texts = [each.text.encode("utf-8", "replace") for each in bundles]
+    for bundle, rows in zip(bundles, emacs.outlines(texts, "each"), strict=True):
+        titles = [node.title for node in outline(bundle.text, "b").nodes[1:]]
+        assert [(row["level"], row["title"], row["todo"]) for row in rows] == [
+            (1, title, None) for title in titles
+        ]
+    assert emacs.lint(texts, "each") == [[] for _ in texts]
+
+
+def test_a_question_to_more_notes_takes_no_longer_than_in_proportion(tmp_path: Path) -> None:
+    def store_with(headlines: int) -> Store:
+        text = "".join(f"* Word {n}\nCommon text number {n}.\n" for n in range(headlines))
+        return open_store([write(tmp_path / str(headlines), {"a.org": text})])
+
+    check_growth(lambda store: asked(store, "common word 7 text number"), store_with, 500)
 
 
 # --- What is found -------------------------------------------------------------------------------
