@@ -6,6 +6,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from ..config import load, users_file
@@ -19,6 +20,9 @@ from .version import Version, numbers, version
 
 PLACES = 1000
 """How many places of a line are looked at to find a text again."""
+COMPARED = 1_000_000
+"""How many lines are compared to find texts of one source again; of what then is left, it is not
+known where it is now."""
 
 
 class Origin:
@@ -29,6 +33,7 @@ class Origin:
         self._source, self._stretches = source, stretches
         self._path = source.path if store or source.home.roots else source.home.place
         self._store = store or _opened(source.home)
+        self._left = COMPARED
 
     @cached_property
     def now(self) -> Version | None:
@@ -107,10 +112,13 @@ class Origin:
     def place(self, first: int, last: int) -> tuple[int, int] | None:
         """Where the text of some lines is now: the nearest place that has it unchanged.
 
-        Returns: first and last line; None if it is not found.
+        Returns: first and last line; None if it is not found, or too much was looked for.
         """
         if self.is_unchanged:
             return first, last
+        self._left -= last - first + 1  # they are looked up, at least
+        if self._left < 0:
+            return None
         try:
             old = self.texts(first, last) if self.now else {}
         except Stale:
@@ -128,8 +136,11 @@ class Origin:
         middle = bisect_left(places, anchor)
         near = places[max(middle - PLACES // 2, 0) : middle + PLACES // 2]
         for shift in sorted((place - anchor for place in near), key=abs):
-            if all(now.get(number + shift) == text for number, text in old.items()):
-                return shift
+            pairs = ((now.get(number + shift), text) for number, text in old.items())
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            self._left -= same + 1
+            if same == len(old) or self._left < 0:
+                return shift if same == len(old) else None
         return None
 
 

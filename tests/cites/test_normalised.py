@@ -11,14 +11,14 @@ from random import Random
 
 import pytest
 from cited import NOTES, SECRET, SETTING, commit, forgetful, read_all, reloaded
-from growth import seconds
+from growth import check_growth, seconds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes import snapshot, write
 
 from orgctx import BadArgument, open_memex
 from orgctx import cites as citing
-from orgctx.cites import Cites, normalised
+from orgctx.cites import Cites, normalised, origin
 
 
 def link(cites: Cites, answer: str, style: str = "link") -> str:
@@ -413,3 +413,27 @@ def test_time_grows_with_the_answer_alone_when_the_file_has_changed(root):
     ]
     one, two = (seconds(partial(normalised, answer, cites), 3) for answer in answers)
     assert two < max(3 * one, 0.2)
+
+
+def test_equal_lines_of_a_changed_file_take_no_longer_the_more_of_them_are_cited(root):
+    """Each cite is of lines that begin at many places, and go on as they did until the last."""
+
+    def changed(size):
+        lines = "same\n" * size
+        write(root, {f"{size}.org": f"{lines}end\n"})
+        cites = Cites()
+        open_memex(root).read(f"{size}.org", subtree=True, budget=10**6, cites=cites)
+        write(root, {f"{size}.org": f"{lines}changed\n"})
+        return " ".join(f"[1:L{n + 1}-L{size + 1}]" for n in range(size // 700)), cites
+
+    check_growth(lambda given: normalised(*given), changed, 1400)
+
+
+def test_where_too_much_was_looked_for_the_file_is_said_to_have_changed(root, monkeypatch):
+    monkeypatch.setattr(origin, "COMPARED", 5)
+    cites = read_all(root)
+    write(root, {"garden.org": NOTES.replace("intro\n", "")})
+    found = "[[file:garden.org::{}][Garden, lines {}{}]]"
+    assert link(cites, "[1:L4-L5] [1:L5-L6]") == (
+        f"{found.format(3, '3-4', '')} {found.format(5, '5-6', ' (the file has changed)')}"
+    )
