@@ -674,3 +674,17 @@ def test_the_default_roots_are_searched(grep: Ask, notes: Path, monkeypatch: Any
 def test_the_budget_of_the_settings_holds(grep: Ask, notes: Path) -> None:
     write(notes, {"orgctx.toml": "budget = 90\n"})
     assert 40 < count(grep("i", *ROOT).out) <= 90
+
+
+@pytest.mark.parametrize("size", [2**63 - 1, 2**63, 10**30])
+def test_a_limit_or_budget_of_any_size_is_no_limit(tmp_path: Path, ask: Ask, size: int) -> None:
+    root = write(tmp_path / "notes", {"f/a.org": "* One\n* One more\n", "f/b.org": "* One\n"})
+    calls = [("grep", "One"), ("ls", "f"), ("ls", "."), ("ls", "f/a.org")]
+    for call in calls:
+        usual = ask(*call, "--root", root)
+        assert (usual.status, usual.err) == (0, "")
+        assert ask(*call, "--root", root, "--limit", str(size)) == usual
+        assert ask(*call, "--root", root, "--budget", str(size)) == usual
+    for call in (("read", "f/a.org"), ("focus", "f/a.org"), ("overview",), ("context", "One")):
+        usual = ask(*call, "--root", root)
+        assert ask(*call, "--root", root, "--budget", str(size)) == usual

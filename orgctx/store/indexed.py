@@ -422,7 +422,8 @@ class IndexedStore(Store):
         values = (folder, place[1] if place else b"")
         ids = [self._id_of(root)]
         [(count,)] = self._run(f"SELECT count(*) {where}", values, ids)
-        rows = self._run(f"SELECT {columns} {where} ORDER BY path LIMIT {most}", values, ids)
+        page = f"ORDER BY path LIMIT {min(most, count)}"  # SQLite takes no number of any size
+        rows = self._run(f"SELECT {columns} {where} {page}", values, ids)
         return rows, count, root
 
     @looked_up

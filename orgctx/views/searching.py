@@ -332,14 +332,14 @@ class _Pages:
         def write(steps: int) -> str:
             return shape(self.page(steps))
 
-        steps = sum(each.size for each in islice(self._found, self._limit))
+        steps = sum(each.size for each in self._found[: self._limit])
         return self.page(fit(write, steps, limit, count))
 
     def page(self, steps: int) -> Found:
         """The page after that many steps."""
         entries: list[FoundEntry] = []
         cursor = None
-        for each in islice(self._found, self._limit):
+        for each in self._found[: self._limit]:
             if steps <= 0:
                 break
             entries.append(self._entry(each, steps))
