@@ -12,6 +12,7 @@ from typing import Any
 import emacs
 import pytest
 from hypothesis import settings
+from loopback import LOOPBACK
 from program import Answer, Ask
 
 from orgctx.surfaces import cli
@@ -21,7 +22,6 @@ pytest.register_assert_rewrite("cited", "growth", "memexes", "mishaps", "stores"
 
 # Kept as they are before a fixture of all tests puts its own in their place.
 create_connection, getaddrinfo = socket.create_connection, socket.getaddrinfo
-LOOPBACK = "127.0.0.1"
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("dev", deadline=None)

@@ -506,7 +506,7 @@ def started_by(client: str, settings: str) -> tuple[str, list[str]]:
     return server["command"], server["args"]
 
 
-@pytest.mark.parametrize("client", set(CLIENTS) - {"cursor"})  # which is as claude-code
+@pytest.mark.parametrize("client", sorted({*CLIENTS} - {"cursor"}))  # which is as claude-code
 def test_the_settings_in_the_readme_are_those_that_are_printed(client: str) -> None:
     readme = (Path(__file__).parents[1] / "README.org").read_text(encoding="utf-8")
     words = ["mcp", "--root", "/home/me/org"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LOOPBACK
+from loopback import LOOPBACK
 from notes import write
 from program import TOKENIZERS, Ask, as_json, loaded_by
 from stores import opened
