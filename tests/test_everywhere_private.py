@@ -429,6 +429,46 @@ def test_what_is_private_is_not_told_apart_from_what_is_not_there(
     assert told_apart == {}
 
 
+NEIGHBOURS = (
+    *(f"note{number}.org" for number in range(1, 13)),
+    *(f"d{number}/note1.org" for number in range(12)),
+    "re\u0301s.org",
+)
+NAMES = ("note1.org", "note1.org:1", "note1.org::x", "d1/note1.org", "x/note1.org", "note.org")
+
+
+@pytest.mark.parametrize("root", ["ORGCTX_ROOT", "--root", "none"])
+def test_a_private_file_is_answered_as_one_that_is_not_there(
+    tmp_path: Path, store: str, ask: Ask, monkeypatch: pytest.MonkeyPatch, root: str
+) -> None:
+    """The hint too: neither the file itself nor others like it stand in the way of near names."""
+    private = dict.fromkeys(NEIGHBOURS, "#+filetags: :private:\n* P\n")
+    answers = []
+    for kind, given in (("with", private), ("without", {})):
+        folder = tmp_path / kind
+        files = {"notes.org": "* A\n", "r\u00e9s.org": "* B\n", "orgctx.toml": SETTING}
+        write(folder / "notes", {**files, **given})
+        for name in private:
+            (folder / "notes" / name).parent.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("ORGCTX_ROOT", str(folder / "notes") if root == "ORGCTX_ROOT" else "")
+        named = [f"{above}{name}" for above in ("", "notes/") for name in (*NAMES, "re\u0301s.org")]
+        calls = [(command, name) for command in ("read", "ls", "focus") for name in named]
+        calls += [("grep", "A", name) for name in named] + [("outline", f"notes/{NAMES[0]}")]
+        calls += [("ls", "--root", f"notes/{NAMES[0]}")] * (root != "--root")
+        last = ROOT if root == "--root" else ()
+        answers.append({call: plain(ask(*call, *last), folder) for call in calls})
+        try:
+            open_memex(folder / "notes" / NAMES[0])
+        except OrgctxError as error:
+            answers[-1]["open_memex"] = plain(Answer(0, error.message, error.hint), folder)
+    differing = {
+        call: (answers[1][call], a) for call, a in answers[0].items() if answers[1][call] != a
+    }
+    assert differing == {}
+    assert "did you mean" in answers[0]["read", "notes/note1.org"].err
+
+
 def message(err: str) -> str:
     """The last complaint without its hint."""
     return err.splitlines()[-1].partition(";")[0]

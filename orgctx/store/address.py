@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import attrgetter
 
 from ..config import load, users_file
@@ -17,7 +17,7 @@ from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
 from .ids import Ids
-from .roots import name_of, nfc, place_of
+from .roots import is_file, name_of, nfc, place_of
 from .store import Store
 from .words import MIN_PREFIX
 
@@ -224,7 +224,7 @@ def looks_like_file(address: str) -> bool:
 def lone_file(address: str) -> str | None:
     """The existing file that an address begins with, as it names it; None if there is none."""
     names = [*_files(address), *_files(unlinked(address))]
-    return next((file for file in names if _is_file(file)), None)
+    return next(filter(is_file, names), None)
 
 
 def nowhere(address: str) -> NotFound:
@@ -240,10 +240,6 @@ def nowhere(address: str) -> NotFound:
     return NotFound(f"{address}: no file, and no root to look in", hint, address)
 
 
-def _is_file(name: str) -> bool:
-    return (path := place_of(name)) is not None and os.path.isfile(path)
-
-
 def _is_folder(name: str) -> bool:
     return (path := place_of(name)) is not None and os.path.isdir(path)
 
@@ -257,11 +253,11 @@ def _notes_beside(name: str) -> list[str]:
 
 
 def _near_file(name: str, names: Iterable[str], shows: Callable[[str], bool]) -> str:
-    """shows: whether a file is there to be shown."""
+    """shows: whether a file is there to be shown; asked of the nearest, until there are enough."""
     known = list(names)
     same = [each for each in known if name_of(each) == name_of(name)]
-    likely = dict.fromkeys((*same[:9], *get_close_matches(name, known, 9, 0.5)))
-    close = list(filter(shows, likely))[:3]
+    likely = dict.fromkeys((*same, *get_close_matches(name, known, len(known) or 1, 0.5)))
+    close = list(islice(filter(shows, likely), 3))
     return f"did you mean {' or '.join(close)}?" if close else "check the name and the folder"
 
 

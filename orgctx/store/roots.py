@@ -9,8 +9,9 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..config import NAME as CONFIG_NAME
-from ..config import load
+from ..config import load, users_file
 from ..errors import NotFound
+from . import files
 
 
 class Root(NamedTuple):
@@ -60,8 +61,7 @@ def _is_walked(folder: Path, root: Path) -> bool:
 def _folder(name: str) -> Path:
     place = place_of(name)
     if place is None or not os.path.isdir(place):
-        is_file = place is not None and os.path.exists(place)
-        what = "a file, not a folder" if is_file else "there is no such folder"
+        what = "a file, not a folder" if is_file(name) else "there is no such folder"
         raise NotFound(f"{name or repr(name)}: {what}", "a root is a folder of Org files", name)
     return Path(os.path.realpath(place))
 
@@ -82,6 +82,16 @@ def place_of(name: str) -> Path | None:
         return Path(name).expanduser()
     except RuntimeError:
         return Path(name)
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is that of a file; one of which all is private is not there."""
+    place = place_of(name)
+    if place is None or not os.path.isfile(place):
+        return False
+    real = Path(os.path.realpath(place))
+    users = load(users_file(), is_users=True)
+    return not files.hides(real, users.private_tags | private_in(real.parent))
 
 
 def name_of(path: str) -> str:

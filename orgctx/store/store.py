@@ -238,7 +238,17 @@ class Store:
 
     def has(self, path: str) -> bool:
         """Whether this is the address of a note."""
-        return path in self.paths
+        return path in self.paths and not self._hides(path)
+
+    def _hides(self, path: str) -> bool:
+        """Whether all of a note is private, so that it is not there; one that is gone is not."""
+        try:
+            self.tree(path)
+        except NotFound:
+            return True
+        except OrgctxError:
+            return False
+        return False
 
     def file(self, name: str) -> str | None:
         """The address of the file that `name` means, or None.
@@ -249,19 +259,21 @@ class Store:
         Raises: Ambiguous if it means several.
         """
         paths = self.paths
-        place = place_of(name)
-        if name in paths or place is None:
-            return name if name in paths else None
+        place, is_here = place_of(name), name in paths and not self._hides(name)
+        if is_here or place is None:
+            return name if is_here else None
         if name.startswith(".") and os.path.isfile(place):
             return self._by_place(place, paths)
         plain = nfc(name.replace(os.sep, "/").removeprefix("./"))
-        same = [path for path in paths if plain in (nfc(path), nfc(self.path_inside(path)))]
+        called = (path for path in paths if plain in (nfc(path), nfc(self.path_inside(path))))
+        same = [path for path in called if not self._hides(path)]
         if len(same) > 1 and plain not in same:
             raise Ambiguous(f"{name}: more than one file", f"use one of: {', '.join(same)}", name)
         if same:
             return plain if plain in same else same[0]
         below = self._below_only_root(plain)
-        return next((p for p in paths if nfc(p) == below), None) or self._by_place(place, paths)
+        inside = (path for path in paths if nfc(path) == below and not self._hides(path))
+        return next(inside, None) or self._by_place(place, paths)
 
     def path_inside(self, path: str) -> str:
         """A file's path relative to its root."""
@@ -277,7 +289,8 @@ class Store:
         if ".." in place.parts and not os.path.isfile(place):
             return None
         real = nfc(os.path.realpath(place))
-        return next((path for path, where in paths.items() if nfc(str(where)) == real), None)
+        same = (path for path, where in paths.items() if nfc(str(where)) == real)
+        return next((path for path in same if not self._hides(path)), None)
 
     def holds(self, name: str) -> str | None:
         """The address of the file at `name`, from the current folder, if it is one of the notes."""

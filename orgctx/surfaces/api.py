@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike, fspath
@@ -15,6 +14,7 @@ from ..core.links import linked_ids
 from ..core.model import Problem, View
 from ..store.address import Names, resolve
 from ..store.opening import open_store
+from ..store.roots import is_file
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
@@ -299,7 +299,7 @@ def open_memex(
     Raises: NotFound if a root is not there; BadConfig; BadArgument if there is no root.
     """
     names = [fspath(root) for root in roots]
-    if len(names) == 1 and os.path.isfile(os.path.expanduser(names[0])):
+    if len(names) == 1 and is_file(names[0]):
         config = load(users_file(), is_users=True)
         return Memex(Store.of_files(names, inlinetask_min_level, config), workspace)
     return Memex(open_store(names, inlinetask_min_level), workspace)

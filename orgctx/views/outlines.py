@@ -10,7 +10,7 @@ from typing import Any
 from ..config import load, users_file
 from ..core.model import Problem, Tree
 from ..errors import NotFound
-from ..store.roots import place_of
+from ..store.roots import is_file, place_of
 from ..store.store import CHECK, Store
 
 
@@ -49,7 +49,7 @@ def _named(store: Store, problem: Problem) -> Problem:
 
 def _store(path: str, inlinetask_min_level: int | None) -> Store:
     place, config = place_of(path), load(users_file(), is_users=True)
-    if place is not None and os.path.isfile(place):
+    if is_file(path):
         return Store.of_files([path], inlinetask_min_level, config)
     if place is None or not os.path.isdir(place):
         raise NotFound(f"{path}: there is no such file", CHECK, path)
