@@ -41,12 +41,26 @@ def test_a_summary_says_what_the_folders_beside_it_do_not():
         ("حديقة الورود", ["حديقة", "الورود"]),
         ("花园", ["花园"]),
         ("花园植物笔记", ["花园…", "园植…", "植物…", "物笔…", "笔记…"]),
+        ("हिन्दी कविता", ["हिन्दी", "कविता"]),
+        ("தமிழ் எழுத்து", ["தமிழ்", "எழுத்து"]),
+        ("كِتَابُ النَّحْو", ["كِتَابُ", "النَّحْو"]),
+        ("q̄uark ภาษา", ["q̄uark", "ภาษา"]),
         ("Übergrößen ﬁne-tuning of it", ["übergrössen", "fine", "tuning"]),
         ("", []),
     ],
 )
 def test_words_of_any_script_are_terms(text, found):
     assert list(terms(text)) == found
+
+
+FAMILY = "👩\u200d👩\u200d👧"
+
+
+@pytest.mark.parametrize("last", ["e\u0301", "कि", FAMILY])
+def test_a_title_is_cut_between_characters(last):
+    for size in range(36, 42):
+        title = facts(f"#+title: {'a' * size}{last}{'b' * 9}\n").titles[0]
+        assert title.rstrip("b…").removesuffix(last) == "a" * min(size, 39)
 
 
 @pytest.mark.parametrize("words", [("розы", "тюльпаны"), ("ورود", "أشجار"), ("玫瑰", "郁金香")])

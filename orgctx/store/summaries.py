@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from math import log
 from typing import NamedTuple
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from ..core.model import Tree
 
@@ -31,9 +31,10 @@ TITLE_LENGTH = 40
 SMOOTH = 0.05
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_SPACELESS}]+|[^\W\d_{_SPACELESS}][^\W_{_SPACELESS}]+")
+_WORD = rf"[{_SPACELESS}]+|[^\W\d_{_SPACELESS}](?:[^\W_{_SPACELESS}]|[%s])+"
 _ASCII_WORD = re.compile(r"[a-z]{4,}")
 _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
+_JOINER = "\u200d"
 _TARGET = re.compile(r"\w+://\S+|\[\[[^\]]*\]")
 SHORT_RUN = 4
 SHORT_WORD = 4
@@ -76,8 +77,21 @@ def _brief(title: str) -> str:
     """A title that is not too long, cut at a word if there are any."""
     if len(title) <= TITLE_LENGTH:
         return title
-    cut = title[: TITLE_LENGTH - 1]
+    cut = title[: _boundary(title, TITLE_LENGTH - 1)]
     return f"{cut.rpartition(' ')[0] or cut}…"
+
+
+def _boundary(text: str, most: int) -> int:
+    """The last place up to `most` that is between what is read as characters (UAX 29)."""
+    at = most
+    while at and (_is_mark(text[at]) or _JOINER in text[at - 1 : at + 1]):
+        at -= 1
+    return at or most
+
+
+def _is_mark(char: str) -> bool:
+    """Whether a character belongs to the one before it."""
+    return category(char)[0] == "M"
 
 
 def _opening(text: str) -> str:
@@ -95,7 +109,14 @@ def terms(text: str) -> Iterable[str]:
     """The words of a text, folded; of scripts without spaces, short runs or pairs of characters."""
     if text.isascii():
         return _ASCII_WORD.findall(text.casefold())
-    return chain.from_iterable(map(_terms_of, _WORD.findall(_folded(text))))
+    folded = _folded(text)
+    return chain.from_iterable(map(_terms_of, re.findall(_WORD % _marks(folded), folded)))
+
+
+def _marks(text: str) -> str:
+    """The marks in a text that a word is written with; never none, so that they make a class."""
+    marks = filter(_is_mark, {"\u0300", *text})
+    return "".join(sorted(mark for mark in marks if not _IS_SPACELESS.match(mark)))
 
 
 def _folded(text: str) -> str:
