@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unicodedata import normalize
 
 import emacs
 import pytest
@@ -28,6 +29,7 @@ from orgctx.store.store import Store
 from orgctx.surfaces.output import to_json
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
+from orgctx.views.searching import Page, query_of, search
 from orgctx.views.shell import shell_command
 from orgctx.views.totals import totals
 from orgctx.views.view import Limit
@@ -118,6 +120,21 @@ def test_a_refusal_says_what_there_is(root: Path, path: str, message: str, hint:
             ls(store, path, Limit())
         assert raised.value.message == message
         assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize("way", ["{}", "{}/", "./{}", "notes/{}"])
+def test_of_folders_in_two_normal_forms_the_one_that_is_named_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    names = {form: normalize(form, "rés") for form in ("NFC", "NFD")}
+    root = write(tmp_path / "notes", {f"{name}/{f}.org": "* x\n" for f, name in names.items()})
+    monkeypatch.chdir(root)
+    for store in stores(root):
+        for form, name in names.items():
+            assert bare(lines(store, way.format(name)))[0].startswith(f"{name}/{form}.org")
+            found = search(store, query_of("x", way.format(name)), Page(), Limit())
+            assert f"{name}/{form}.org" in found.text
+            assert found.text.count(".org") == 1
 
 
 def test_an_unknown_root_lists_the_roots(root: Path, tmp_path: Path) -> None:

@@ -361,13 +361,16 @@ class Store:
     def folder_named(self, name: str) -> str | None:
         """What addresses call the folder that a name means; "" for the only root; None for none.
 
-        name: as addresses call it, in any Unicode normal form, the root's name in front or not, a
-            slash behind or not; or a path from the current folder.
+        name: as addresses call it, in any Unicode normal form, its own before others, the root's
+            name in front or not, a slash behind or not; or a path from the current folder.
         """
-        plain = nfc(name.rstrip("/"))
-        plain = plain.removeprefix("./") or plain
-        called = [plain or None, "" if plain == "." else None, self._below_only_root(plain)]
-        for each in (*called, self._folder_at(name)):
+        exact = name.rstrip("/")
+        exact = exact.removeprefix("./") or exact
+        plain = nfc(exact)
+        called = [
+            each for way in (exact, plain) for each in (way or None, self._below_only_root(way))
+        ]
+        for each in (*called, "" if plain == "." else None, self._folder_at(name)):
             if each is not None and self.folder(each):
                 return each
         files = () if plain.isascii() else self.files()  # of one that is, there is one form
