@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+NO_STORE = sqlite3.Error, OSError
+"""What is raised where the database cannot be read, written or made."""
 WAKE = 500
 """Milliseconds after which watching looks whether it is to stop."""
 
@@ -61,12 +63,17 @@ _DUPLICATES = (
 def looked_up(
     method: Callable[Concatenate[IndexedStore, P], T],
 ) -> Callable[Concatenate[IndexedStore, P], T]:
-    """A look-up in the database as of the last sync; while that is at fault, the notes are read."""
+    """A look-up in the database as of the last sync; once that is at fault, the notes are read."""
     read: Callable[..., T] = getattr(Store, method.__name__)
 
     @wraps(method)
     def found(self: IndexedStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return read(self, *args, **kwargs) if self.fault else method(self, *args, **kwargs)
+        if not self.fault:
+            try:
+                return method(self, *args, **kwargs)
+            except NO_STORE as error:
+                self.fault = str(error)
+        return read(self, *args, **kwargs)
 
     return found
 
@@ -160,7 +167,7 @@ class IndexedStore(Store):
             return False
         try:
             report = self.sync(summaries="leave")
-        except sqlite3.Error as error:
+        except NO_STORE as error:
             self.fault = str(error)
             return True
         return self._connections.have_news() or report.is_changed or bool(report.problems)
@@ -214,7 +221,7 @@ class IndexedStore(Store):
 
         def count(text: str) -> int:
             if text not in known:
-                cost = self._connections.whole(lambda: known_count(self.connection, encoding, text))
+                cost = self._known_counts([text], encoding).get(text)
                 known[text] = counter("tokens", encoding)(text) if cost is None else cost
             return known[text]
 
@@ -236,12 +243,23 @@ class IndexedStore(Store):
 
     def _line_counts(self, lines: Sequence[str], encoding: str) -> dict[str, int]:
         """What lines cost; the tokenizer is asked for those alone that nobody has asked for."""
-        found = self._connections.whole(lambda: known_counts(self.connection, encoding, lines))
+        found = self._known_counts(lines, encoding)
         if new := [line for line in lines if line not in found]:
             counted = count_all(new, encoding)
-            self._remember(lambda: add_counts(self.connection, encoding, counted))
+            if not self.fault:
+                self._remember(lambda: add_counts(self.connection, encoding, counted))
             found |= counted
         return found
+
+    def _known_counts(self, texts: Sequence[str], encoding: str) -> dict[str, int]:
+        """What is remembered of these texts' costs; nothing while the database is at fault."""
+        if self.fault:
+            return {}
+        try:
+            return self._connections.whole(lambda: known_counts(self.connection, encoding, texts))
+        except NO_STORE as error:
+            self.fault = str(error)
+            return {}
 
     def remember_meanings(self, meanings: Mapping[int, bytes]) -> None:
         """See Store.remember_meanings."""

@@ -8,6 +8,7 @@ import resource
 import shutil
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from notes import note, write
 from program import Ask
 from stores import check_equal_to_a_fresh_store, opened
 
-from orgctx import open_memex
+from orgctx import Memex, open_memex
 from orgctx.store.database import VERSION, remove
 from orgctx.store.opening import database_file
 
@@ -171,6 +172,30 @@ def test_where_the_cache_folder_is_no_folder_notes_are_served(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", cache)
     check_without_a_store(ask, root)
+
+
+def test_a_cache_folder_that_goes_while_a_memex_is_open_costs_no_answer(
+    root: Path, database: Path
+) -> None:
+    """Another thread has no connection yet, and gets none any more."""
+    questions: list[Callable[[Memex], object]] = [
+        lambda memex: memex.ls("0.org").text,
+        lambda memex: memex.grep("N3").text,
+        lambda memex: memex.read("3.org", subtree=True).text,
+        lambda memex: memex.focus("id-000003").text,
+        lambda memex: memex.overview().text,
+        lambda memex: "read 3.org --subtree" in memex.context("N3").text,
+        lambda memex: memex.node("id-000003").title,
+    ]
+    expected = [ask(open_memex(root)) for ask in questions]
+    for ask, answer in zip(questions, expected, strict=True):
+        memex = open_memex(root)
+        shutil.move(database.parent, database.parent.with_name("away"))
+        database.parent.touch()
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(ask, memex).result() == answer
+        database.parent.unlink()
+        shutil.move(database.parent.with_name("away"), database.parent)
 
 
 @can_be_bound
