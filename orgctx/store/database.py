@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from time import monotonic
 
 from .words import TOKENIZE
 
@@ -139,11 +140,13 @@ def connect(file: Path) -> sqlite3.Connection:
     Raises: sqlite3.Error or OSError if there can be no store there: no room, no right to write.
     """
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    start = monotonic()
     try:
         if file.exists():
             return _opened(file)
     except sqlite3.DatabaseError as error:
-        is_being_made = "locked" in str(error)  # one that gets its log waits for nobody
+        is_at_once = monotonic() < start + BUSY_SECONDS
+        is_being_made = "locked" in str(error) and is_at_once  # that waits for nobody
         if not (is_being_made or is_damage(error)):
             raise
     return remade(file, None)

@@ -163,7 +163,7 @@ class IndexedStore(Store):
 
     def freshen(self) -> bool:
         """See Store.freshen."""
-        if self._is_frozen:
+        if self._is_frozen or self.fault:  # what was waited for in vain is not waited for again
             return False
         try:
             report = self.sync(summaries="leave")

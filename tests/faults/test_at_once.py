@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import subprocess
 import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mishaps import edit, nothing, overtake, question, replace
 from notes import note, write
-from program import script
+from program import Ask, script
 from stores import check_equal_to_a_fresh_store, opened
 from threads import at_once, rounds
 
 from orgctx import Memex, open_memex
+from orgctx.store import database as store_database
+from orgctx.store import sync as syncing
 from orgctx.store.database import connect
 from orgctx.store.opening import database_file
 
@@ -184,3 +188,59 @@ def test_connecting_from_many_threads_makes_one_schema(tmp_path: Path) -> None:
     file = tmp_path / "cache" / "memex.sqlite"
     at_once(*[lambda: connect(file).close()] * 8)
     assert connect(file).execute("SELECT count(*) FROM file").fetchone() == (0,)
+
+
+WAITING = [
+    ("status", []),
+    ("ls", ["--root"]),
+    ("ls", ["0.org", "--root"]),
+    ("grep", ["N3", "--root"]),
+    ("overview", ["--root"]),
+    ("context", ["N3", "--root"]),
+    ("read", ["id-nowhere", "--root"]),
+]
+
+
+@pytest.mark.parametrize(("command", "options"), WAITING)
+def test_a_lock_is_waited_for_once(
+    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch, command: str, options: list[str]
+) -> None:
+    monkeypatch.setattr(store_database, "BUSY_SECONDS", 0.05)
+    opened(root)
+    replace(root / "3.org", note("N3 edited", "id-000003"))
+    holder, vain, sync = connect(database_file()), list[Exception](), syncing.sync
+
+    def counted(*arguments: Any) -> syncing.Report:
+        try:
+            return sync(*arguments)
+        except sqlite3.OperationalError as error:
+            vain.append(error)
+            raise
+
+    monkeypatch.setattr(syncing, "sync", counted)
+    holder.execute("BEGIN IMMEDIATE")
+    answer = ask(command, *options, root)
+    holder.close()
+    assert len(vain) == 1
+    assert ("database is locked" in answer.err) is (answer.status == 0)
+    assert answer.status == ("id-nowhere" in options)
+
+
+def test_a_store_that_is_another_s_alone_is_waited_for_once(
+    root: Path, database: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_database, "BUSY_SECONDS", 0.05)
+    holder, tries, open_it = sqlite3.connect(database), list[Path](), store_database._opened
+
+    def counted(file: Path) -> sqlite3.Connection:
+        tries.append(file)
+        return open_it(file)
+
+    monkeypatch.setattr(store_database, "_opened", counted)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    answer = ask("ls", "--root", root)
+    holder.close()
+    assert len(tries) == 1
+    assert (answer.status, answer.out.count("12 files")) == (0, 1)
+    assert "database is locked" in answer.err
