@@ -427,6 +427,25 @@ def children(parent: int) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("way", [(), ("--http", "127.0.0.1:0")], ids=["stdio", "http"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server(notes: Path, way: tuple[str, ...], number: signal.Signals) -> None:
+    command, pipe = [str(PROGRAM), "mcp", "--root", str(notes), *way], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stdin
+        assert server.stdout
+        assert server.stderr
+        if way:
+            server.stderr.readline()
+        else:
+            server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+            server.stdin.flush()
+            server.stdout.readline()
+        server.send_signal(number)
+        assert server.wait(10) in (130, -number)
+        assert b"Traceback" not in server.stderr.read()
+
+
 def test_a_broken_message_ends_no_server(notes: Path) -> None:
     client = {"name": "t", "version": "1"}
     known = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}

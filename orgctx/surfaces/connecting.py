@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -100,6 +101,7 @@ def _dry_run(
 
 
 def _serve_stdio(server: Server) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a read of standard input waits for more else
     try:
         server.run("stdio")
     except BaseExceptionGroup as group:
