@@ -209,6 +209,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "overview": [("--root", *form) for form in ((), ("--format", "json"), ("--report",))],
     "collections": [("--root",), ("--root", "--format", "json")],
     "init": [("--force", "--root")],
+    "mcp": [("--print-config", "codex", "--root"), ("--dry-run", "B", "--root")],
     "emacs": [],
     "watch": [],
 }
