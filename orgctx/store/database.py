@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from .words import TOKENIZE
 
 VERSION = 11
 BUSY_SECONDS = 60
+TRIES, PAUSE_SECONDS = 40, 0.025
+"""How often a store that somebody else is making is asked for, a second in all."""
 CACHE_KIB = 16_000
 LOG_PAGES = 4_000
 """How long the log gets before it is moved into the store's own file; SQLite's default is 1,000."""
@@ -182,7 +184,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(file, BUSY_SECONDS, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _use_log(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
@@ -194,6 +196,19 @@ def _opened(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Have writers use a log beside the store. SQLite waits for nobody there, so we do."""
+    for _ in range(TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            sleep(PAUSE_SECONDS)
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
