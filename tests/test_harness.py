@@ -407,7 +407,7 @@ def test_plain():
 
 def _inner_session(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run three tests under this conftest, with nothing on the PATH."""
-    for name in ("conftest.py", "emacs.py", "program.py"):
+    for name in ("conftest.py", "emacs.py", "program.py", "loopback.py"):
         (folder / name).write_bytes((HERE / name).read_bytes())
     (folder / "test_inner.py").write_text(INNER_TEST)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n")
