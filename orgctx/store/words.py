@@ -34,9 +34,12 @@ _IDS = frozenset({"ID", "CUSTOM_ID"})
 
 
 def spaced(text: str) -> str:
-    """Text as it is indexed: scripts without spaces get them, and no NUL ends it early."""
+    """Text as it is indexed: scripts without spaces get them, and no NUL ends it early.
+
+    SQLite knows the small letters of Unicode 6.1 alone, so it gets small ones.
+    """
     if not text.isascii():
-        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text)
+        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text.lower())
     return text.replace("\0", " ")
 
 
