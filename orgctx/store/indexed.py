@@ -104,8 +104,20 @@ class IndexedStore(Store):
         self.database, self._is_frozen = file, is_frozen
         self._connections = Connections(file, self._sync)
         self.fault = ""
-        if not is_frozen and (progress or any(self._id_of(root) is None for root in self.roots)):
+        if progress and not is_frozen:
             self.sync(progress=progress, summaries="leave")
+        elif not is_frozen:
+            self.fill()
+
+    def fill(self) -> bool:
+        """Sync if there is a root of which nothing is known. Returns: whether there was.
+
+        Raises: sqlite3.Error or OSError if there can be no database.
+        """
+        if all(self._id_of(root) is not None for root in self.roots):
+            return False
+        self.sync(summaries="leave")
+        return True
 
     @property
     def connection(self) -> sqlite3.Connection:

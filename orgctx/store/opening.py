@@ -28,11 +28,14 @@ def open_store(
     inlinetask_min_level: int | None = None,
     is_frozen: bool = False,
     progress: Progress | None = None,
+    is_filled: bool = True,
 ) -> Store:
     """Open the notes under some roots; with none given, those that the user's file names.
 
     is_frozen: answer from what is known, without looking for changes first.
     progress: is told of a sync now, (files that are done, of how many).
+    is_filled: whether a frozen store is synced all the same if there is a root of which it knows
+        nothing, or what was known by other settings.
     Returns: Store; where there can be no database its `fault` says why, and each question reads the
         notes themselves.
     Raises: NotFound, BadConfig, BadArgument if there is no root at all.
@@ -43,7 +46,9 @@ def open_store(
         raise BadArgument("no root", "name one: --root DIR, ORGCTX_ROOT, or orgctx.toml", "root")
     try:
         file = database_file()
-        return IndexedStore(folders, file, inlinetask_min_level, config, is_frozen, progress)
+        indexed = IndexedStore(folders, file, inlinetask_min_level, config, is_frozen, progress)
+        indexed.was_empty = is_frozen and is_filled and indexed.fill()
+        return indexed
     except (sqlite3.Error, OSError) as error:
         store = Store(folders, inlinetask_min_level, config)
         store.fault = str(error)

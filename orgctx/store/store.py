@@ -74,9 +74,11 @@ class Store:
     paths: address of each file -> where it is.
     problems: files that were passed over, and what was wrong in those that were read.
     fault: why nothing can be remembered; "" if that is not wanted or no trouble.
+    was_empty: whether it was to answer from what is known, and had to be filled first.
     """
 
     fault: str = ""
+    was_empty: bool = False
     scope: tuple[str, ...] | None = None
     """The folders and files to which answers are confined; None: all notes."""
 

@@ -73,7 +73,7 @@ def init(profile: str | None, force: bool, roots: Sequence[str]) -> None:
     `collections.json` is written into the current folder. The collections are those of a profile in
     orgctx.toml, or all; names that are not there are skipped.
     """
-    store = open_roots(roots, None, no_sync=True)
+    store = open_roots(roots, None, no_sync=True, is_filled=False)
     known, problems = arranging.choose_profile(store, os.curdir, profile, force)
     for each in known.all:
         output.write(f"tier {each.tier}: {each.name}\n")

@@ -54,7 +54,9 @@ def mcp(
         output.complain(f"this belongs into {CLIENTS[print_config].place}")
         output.write(_settings(print_config, roots, structured, inlinetask_min_level))
         return
-    open_roots(roots, inlinetask_min_level, no_sync=True)  # what is wrong is told now
+    open_roots(
+        roots, inlinetask_min_level, no_sync=True, is_filled=False
+    )  # what is wrong is told now
     if dry_run is not None:
         output.write(_dry_run(dry_run, roots, structured, inlinetask_min_level))
         return

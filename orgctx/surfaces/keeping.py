@@ -49,7 +49,7 @@ def sync(
     """
     from ..views import syncing  # a focus should not pay for it
 
-    store = open_roots(roots, inlinetask_min_level, no_sync=True)
+    store = open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
@@ -91,7 +91,7 @@ def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
     """
     from ..views import syncing
 
-    store = open_roots(roots, inlinetask_min_level, no_sync=True)
+    store = open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)

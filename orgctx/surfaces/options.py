@@ -199,10 +199,12 @@ def open_roots(
     inlinetask_min_level: int | None,
     no_sync: bool,
     progress: Progress | None = None,
+    is_filled: bool = True,
 ) -> Store:
-    """A store of these roots, or of the default ones. progress: is told of a sync now."""
+    """A store of these roots, or of the default ones. progress, is_filled: see `open_store`."""
+    named = roots or variable_roots()
     try:
-        return open_store(roots or variable_roots(), inlinetask_min_level, no_sync, progress)
+        return open_store(named, inlinetask_min_level, no_sync, progress, is_filled)
     except OrgctxError as error:
         if roots or not variable_roots():
             raise
@@ -210,6 +212,11 @@ def open_roots(
 
 
 def tell_fault(store: Store) -> None:
+    """Tell where the answer is from, if it is not from the store as it was to be."""
+    if store.was_empty:
+        output.complain(
+            "the store knew nothing of these notes", "they were read in spite of --no-sync"
+        )
     if store.fault:
         output.complain(
             f"no store: {store.fault}", "the notes are read instead, which takes longer"

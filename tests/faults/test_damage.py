@@ -118,6 +118,63 @@ def test_a_store_of_any_other_version_is_made_anew(
     check_repaired(ask, root, tmp_path)
 
 
+def cut(database: Path) -> None:
+    with database.open("r+b") as file:
+        file.truncate(database.stat().st_size // 2)
+
+
+def junk(database: Path) -> None:
+    database.write_bytes(b"hello" * 1000)
+
+
+def other_version(database: Path) -> None:
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def nothing_in_it(database: Path) -> None:
+    remove(database)
+    database.touch()
+
+
+CALLS = [("ls",), ("ls", "."), ("grep", "N3"), ("read", "3.org"), ("overview",)]
+
+
+@pytest.mark.parametrize("damage", [remove, cut, junk, other_version, nothing_in_it])
+def test_no_sync_is_no_excuse_to_know_nothing(
+    root: Path, database: Path, ask: Ask, damage: Callable[[Path], None]
+) -> None:
+    for call in CALLS:
+        expected = ask(*call, "--root", root)
+        damage(database)
+        answer = ask(*call, "--root", root, "--no-sync")
+        assert (answer.status, answer.out) == (expected.status, expected.out)
+        is_told = answer.err.startswith("orgctx: the store knew nothing of these notes; ")
+        assert is_told or (answer.err == "" and damage in (cut, junk))  # found to be so too late
+        replace(root / "new.org", "* New N3\n")
+        again = ask(*call, "--root", root, "--no-sync")
+        assert (again.status, again.out, again.err) == (expected.status, expected.out, "")
+        (root / "new.org").unlink()
+
+
+def test_no_sync_is_no_excuse_to_use_what_was_known_by_other_settings(root: Path, ask: Ask) -> None:
+    before = ask("ls", ".", "--root", root)
+    replace(root / "orgctx.toml", 'ignore = ["zzz"]\n')
+    answer = ask("ls", ".", "--root", root, "--no-sync")
+    assert (answer.status, answer.out) == (0, before.out)
+    assert "--no-sync" in answer.err
+
+
+def test_no_sync_where_there_can_be_no_store(
+    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/x")
+    for call in [*((*each, "--root") for each in CALLS), ("status",)]:
+        assert ask(*call, root, "--no-sync") == (expected := ask(*call, root))
+        assert expected.err.startswith("orgctx: no store: ")
+
+
 # --- No place for the store ----------------------------------------------------------------------
 
 
