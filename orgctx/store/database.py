@@ -251,6 +251,7 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether the file is not what it should be; a busy or full one is, and stays."""
     words = (
         *("not a database", "malformed", "corrupt", "vtable constructor failed"),
+        "Could not decode",
         *("no such table", "no such column", "already exists"),
     )
     return any(word in str(error) for word in words)

@@ -120,8 +120,16 @@ def _row(connection: sqlite3.Connection, root: int, path: bytes) -> _Folder:
     return _Folder(*connection.execute(query, (root, path)).fetchone())
 
 
+def facts_in(text: str) -> Facts:
+    """Facts from a row. Raises: sqlite3.DatabaseError if they are damaged."""
+    try:
+        return from_json(text)
+    except ValueError:  # which has the text
+        raise sqlite3.DatabaseError("facts are malformed") from None
+
+
 def _total(facts: Iterable[str]) -> Facts:
-    return total(map(from_json, facts))
+    return total(map(facts_in, facts))
 
 
 def _summarize(
@@ -137,7 +145,7 @@ def _summarize(
         query = "UPDATE folder SET is_summarized = 1 WHERE root = ? AND path = ?"
         connection.execute(query, key)
         return
-    here = from_json(folder.facts)
+    here = facts_in(folder.facts)
     beside = rest(above, here) if above else NOTHING
     text = summary(here, beside) if folder.files >= SUMMED else ""
     connection.execute(

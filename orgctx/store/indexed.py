@@ -32,6 +32,7 @@ from .words import Words
 
 if TYPE_CHECKING:
     from .sync import Progress, Report
+    from .writing import Asked
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -162,12 +163,16 @@ class IndexedStore(Store):
 
     def _summarize(self, report: Report, is_dry: bool, progress: Progress | None) -> None:
         """Have a model write the summaries that are due, where one is configured."""
-        settings = {self._id_of(root): self._settings(root) for root in self.roots}
+        settings = {root: self._settings(root) for root in self.roots}
         if any(each.config.summaries for each in settings.values()):
             from .writing import write  # only who has a model pays
 
-            known = {id_: each for id_, each in settings.items() if id_ is not None}
-            report.summaries, notes = write(self.connection, known, is_dry, progress)
+            def written() -> tuple[Asked, list[str]]:
+                ids = ((self._id_of(root), each) for root, each in settings.items())
+                known = {id_: each for id_, each in ids if id_ is not None}
+                return write(self.connection, known, is_dry, progress)
+
+            report.summaries, notes = self._connections.whole(written)
             report.notes += notes
         elif is_dry:
             report.summaries.is_dry_run = True

@@ -252,7 +252,13 @@ def to_json(facts: Facts) -> str:
 
 
 def from_json(text: str) -> Facts:
-    """What `to_json` made."""
+    """What `to_json` made. Raises: ValueError if it did not make this."""
     from json import loads
 
-    return Facts(*loads(text))
+    match loads(text):
+        case [int(files), dict(words), dict(tags), list(titles)]:
+            weights = chain(words.values(), tags.values())
+            are_numbers = all(isinstance(each, float | int) for each in weights)
+            if are_numbers and all(isinstance(each, str) for each in titles):
+                return Facts(files, words, tags, titles)
+    raise ValueError("no facts")

@@ -20,8 +20,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..config import Summaries
-from .folders import SUMMED
-from .summaries import from_json
+from .folders import SUMMED, facts_in
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -173,7 +172,7 @@ def _lines(connection: sqlite3.Connection, folder: _Due, most: int) -> Iterator[
     key, rows = (folder.root, folder.path), most // LINE_TOKENS
     query = "SELECT files, facts FROM folder WHERE root = ? AND path = ?"
     for files, kept in connection.execute(query, key).fetchall():
-        facts = from_json(kept)
+        facts = facts_in(kept)
         yield f"Folder: {_text(folder.path) or '(all notes)'}"
         yield f"Notes in it: {files}"
         yield f"Terms: {_first(facts.words, TERMS)}"
@@ -190,7 +189,7 @@ def _subfolders(connection: sqlite3.Connection, key: tuple[int, bytes], most: in
         (*key, most),
     ).fetchall()
     for path, summary, facts in rows:
-        told = summary or ", ".join(from_json(facts).titles)
+        told = summary or ", ".join(facts_in(facts).titles)
         yield f"- {_text(path.rpartition(b'/')[2])}/: {told}"
 
 
@@ -200,7 +199,7 @@ def _files(connection: sqlite3.Connection, key: tuple[int, bytes], most: int) ->
         " ORDER BY path LIMIT ?",
         (*key, most),
     ).fetchall()
-    for facts in (from_json(row[0]) for row in rows):
+    for facts in (facts_in(row[0]) for row in rows):
         told = (_first(facts.words, TERMS_OF_FILE), _first(facts.tags, TAGS))
         yield f"- {', '.join(facts.titles)} ({'; '.join(filter(None, told))})"
 

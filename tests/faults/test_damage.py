@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from mishaps import (
     NOTES,
+    SECRET,
     can_be_bound,
     check_answer,
     check_repaired,
@@ -118,6 +119,57 @@ def test_a_store_of_any_other_version_is_made_anew(
     check_repaired(ask, root, tmp_path)
 
 
+CALLS = [("ls",), ("ls", "."), ("grep", "N3"), ("read", "3.org"), ("overview",)]
+BAD_ROWS = {
+    "no JSON": "UPDATE {} SET facts = '{{'",
+    "another JSON": "UPDATE {} SET facts = '{{}}'",
+    "JSON of other types": """UPDATE {} SET facts = '[1, {{"a": "b"}}, {{}}, []]'""",
+    "JSON of too few": "UPDATE {} SET facts = '[1, {{}}, {{}}]'",
+    "numbers for titles": "UPDATE {} SET facts = '[1, {{}}, {{}}, [1]]'",
+    "no text in facts": "UPDATE {} SET facts = CAST(x'5BFF706C617479707573' AS TEXT)",
+}
+ELSEWHERE = [
+    "UPDATE folder SET summary = CAST(x'FF706C617479707573' AS TEXT)",
+    "UPDATE file SET title = CAST(x'FF706C617479707573' AS TEXT)",
+]
+
+
+@pytest.mark.parametrize("table", ["file", "folder"])
+@pytest.mark.parametrize("bad", BAD_ROWS)
+def test_a_row_with_damaged_facts_is_damage(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, bad: str, table: str
+) -> None:
+    write(root, {"sub/1.org": note("Sub 1"), "sub/2.org": note("Sub 2")})
+    opened(root).sync()
+    check_mended(root, database, tmp_path, ask, BAD_ROWS[bad].format(table))
+
+
+@pytest.mark.parametrize("statement", ELSEWHERE)
+def test_a_row_that_is_no_text_is_damage(
+    root: Path, database: Path, tmp_path: Path, ask: Ask, statement: str
+) -> None:
+    check_mended(root, database, tmp_path, ask, statement)
+
+
+def check_mended(root: Path, database: Path, tmp_path: Path, ask: Ask, statement: str) -> None:
+    """No answer fails or tells what was stored, and the store is as new behind them."""
+    for call in (
+        ["sync"],
+        *([*each, "--root"] for each in CALLS),
+        ["focus", "id-000007", "--root"],
+    ):
+        connection = sqlite3.connect(database)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        replace(root / "5.org", note("N5 edited", "id-000005", str(call)))
+        answer = ask(*call, root)
+        assert (answer.status, answer.err) == (0, "")
+        assert SECRET not in answer.out
+    assert ask("ls", ".", "--root", root).err == ""  # it reads all that is damaged here
+    check_repaired(ask, root, tmp_path)
+
+
 def cut(database: Path) -> None:
     with database.open("r+b") as file:
         file.truncate(database.stat().st_size // 2)
@@ -136,9 +188,6 @@ def other_version(database: Path) -> None:
 def nothing_in_it(database: Path) -> None:
     remove(database)
     database.touch()
-
-
-CALLS = [("ls",), ("ls", "."), ("grep", "N3"), ("read", "3.org"), ("overview",)]
 
 
 @pytest.mark.parametrize("damage", [remove, cut, junk, other_version, nothing_in_it])
