@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
 
@@ -122,18 +123,42 @@ def _is_at(path: Path, found: os.stat_result) -> bool:
     """
     if not hasattr(os, "O_PATH"):
         return True
+    try:
+        with _folder(path) as folder:
+            here = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return os.path.samestat(found, here)
+
+
+def is_real(path: Path) -> bool:
+    """Whether a place is no link and none is on the way to it, be anything there or not.
+
+    path: absolute. The time is that of its length; `realpath` looks up each part from the top.
+    """
+    if ".." in path.parts or not hasattr(os, "O_PATH"):
+        return os.path.realpath(path) == str(path)
+    try:
+        with _folder(path) as folder:
+            return not stat.S_ISLNK(os.lstat(path.name, dir_fd=folder).st_mode)
+    except NotADirectoryError:  # so is a link, as it is opened
+        return False
+    except OSError:
+        return True
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[int]:
+    """The folder of a path, opened part by part with no link on the way. Raises: OSError."""
     way = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
     folder = os.open(path.anchor, way)
     try:
         for part in path.parts[1:-1]:
             outer, folder = folder, os.open(part, way, dir_fd=folder)
             os.close(outer)
-        here = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+        yield folder
     finally:
         os.close(folder)
-    return os.path.samestat(found, here)
 
 
 def hides(place: Path, private_tags: frozenset[str]) -> bool:

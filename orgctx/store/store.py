@@ -185,8 +185,12 @@ class Store:
         return known[1]
 
     def _private_tags(self, path: str) -> frozenset[str]:
-        root = self._root_of(path)
-        return (self.configs[root.name] if root else self.config).private_tags
+        return self._config_for(path).private_tags
+
+    def _config_for(self, path: str) -> Config:
+        """The settings for a note's address."""
+        root = next((each for each in self.roots if each.inside(path) is not None), None)
+        return self.configs[root.name] if root else self.config
 
     def place(self, path: str) -> Path:
         """Where the file is. Raises: NotFound if that is no note, or not really in its root."""
@@ -212,7 +216,7 @@ class Store:
             if (inside := root.inside(path)) is None:
                 continue
             place = root.folder / inside
-            is_inside = os.path.realpath(place) == str(place) and place.is_relative_to(root.folder)
+            is_inside = place.is_relative_to(root.folder) and files.is_real(place)
             if is_inside and files.is_note(place.name):
                 return root
         return None
@@ -414,15 +418,13 @@ class Store:
         return (fact_of(node) for each in paths for node in self.tree(each).nodes)
 
     def _tokens(self, path: str) -> int:
-        root = self._root_of(path)
-        encoding = (self.configs[root.name] if root else self.config).encoding or DEFAULT_ENCODING
+        encoding = self._config_for(path).encoding or DEFAULT_ENCODING
         count = self.counter("tokens", encoding)
         return sum(count("".join(node.lines)) for node in self.tree(path).nodes)
 
     def active(self, path: str) -> Active:
         """What makes an entry of a file active."""
-        root = self._root_of(path)
-        return (self.configs[root.name] if root else self.config).active or Active()
+        return self._config_for(path).active or Active()
 
     @property
     def tops(self) -> list[str]:

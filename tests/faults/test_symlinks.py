@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import check_growth
 from mishaps import NOTES, SECRET
 from notes import note, write
 from program import Ask
 from stores import opened, rows, stored_bytes
 
 from orgctx import NotFound
+from orgctx.store import files
 from orgctx.store.opening import database_file
+from orgctx.store.store import Store
 
 # --- Names that differ by case -------------------------------------------------------------------
 
@@ -226,3 +229,41 @@ def test_a_folder_that_is_swapped_while_it_is_walked_is_not_read(
     assert (root / "sub").is_symlink()
     assert store.holders("id-secret") == []
     assert SECRET not in str(rows(database_file()))
+
+
+@pytest.mark.parametrize("name", ["a/b/c.org", "a/b", "a/gone.org", "gone/x/c.org", ".", "a/c"])
+def test_a_place_is_real_if_that_is_its_real_path(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"a/b/c.org": "* C\n"})
+    place = tmp_path / name
+    assert files.is_real(place)
+    for link in (place, *place.parents):
+        if link.is_relative_to(tmp_path) and link.exists() and link != tmp_path:
+            away = tmp_path / "away"
+            link.rename(away)
+            link.symlink_to(away)
+            assert not files.is_real(place)
+            assert os.path.realpath(place) != str(place)
+            link.unlink()
+            away.rename(link)
+    assert not files.is_real(tmp_path / "a" / ".." / name)
+
+
+def test_a_note_in_folders_eight_times_as_deep_takes_hardly_longer_than_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is looked up from the top for each folder on the way."""
+
+    def deep(depth: int) -> tuple[Store, str]:
+        root = tmp_path / str(depth)
+        root.mkdir()
+        monkeypatch.chdir(root)
+        for _ in range(depth):
+            Path("d").mkdir()
+            os.chdir("d")
+        Path("a.org").write_text("* A\n", encoding="utf-8")
+        return Store([root]), "d/" * depth + "a.org"
+
+    try:
+        check_growth(lambda given: given[0].tree(given[1]), deep, 125)
+    finally:  # pytest cannot
+        subprocess.run(["rm", "-r", *map(str, tmp_path.iterdir())], check=True)
