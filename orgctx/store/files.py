@@ -81,19 +81,19 @@ def is_note(name: str) -> bool:
 def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
     """A link is never followed: a note it names inside the root is walked anyway."""
     if is_note(entry.name) or os.path.isdir(entry.path):
-        real = os.path.realpath(entry.path)
-        within = Path(real).relative_to(root).parts if Path(real).is_relative_to(root) else None
-        if not os.path.exists(real):
+        place = real(entry.path)
+        within = place.relative_to(root).parts if place.is_relative_to(root) else None
+        if not os.path.exists(place):
             yield Problem(entry.path, 0, "a symbolic link to nothing, left out")
         elif within is None:
             yield Problem(entry.path, 0, "a symbolic link out of the root, left out")
-        elif any(part.startswith(".") for part in within) or not _is_taken(Path(real)):
+        elif any(part.startswith(".") for part in within) or not _is_taken(place):
             yield Problem(entry.path, 0, "a symbolic link to what is no note, left out")
 
 
 def _is_taken(path: Path) -> bool:
     """Whether a walk that gets to `path` takes it: a folder, or a file named as a note."""
-    return path.is_dir() or is_note(path.name)
+    return os.path.isdir(path) or is_note(path.name)
 
 
 def read(path: Path, name: str, is_link_allowed: bool = False) -> bytes:
@@ -131,13 +131,23 @@ def _is_at(path: Path, found: os.stat_result) -> bool:
     return os.path.samestat(found, here)
 
 
+def real(place: str | Path) -> Path:
+    """The place to which a path leads; the path itself if it is changed again and again."""
+    for _ in range(ATTEMPTS):
+        try:
+            return Path(os.path.realpath(place))
+        except OSError:  # what was a link is none any more
+            continue
+    return Path(os.path.abspath(place))
+
+
 def is_real(path: Path) -> bool:
     """Whether a place is no link and none is on the way to it, be anything there or not.
 
     path: absolute. The time is that of its length; `realpath` looks up each part from the top.
     """
     if ".." in path.parts or not hasattr(os, "O_PATH"):
-        return os.path.realpath(path) == str(path)
+        return str(real(path)) == str(path)
     try:
         with _folder(path) as folder:
             return not stat.S_ISLNK(os.lstat(path.name, dir_fd=folder).st_mode)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..config import Config
 from ..core.model import Node, Problem, Tree
-from ..errors import OrgctxError, Unreadable
+from ..errors import Unreadable
 from ..tokens import DEFAULT_ENCODING, count_all, counter
+from . import files
 from .connections import Connections
 from .counts import (
     Settings,
@@ -329,7 +330,7 @@ class IndexedStore(Store):
             ".." in place.parts and not os.path.isfile(place)
         ):
             return found
-        real = Path(os.path.realpath(place))
+        real = files.real(place)
         inside = (r.address(real) for r in self.roots if real.is_relative_to(r.folder))
         return [path for path in inside if self.has(path)]
 
@@ -356,7 +357,7 @@ class IndexedStore(Store):
             " CROSS JOIN file ON file.id = node.file WHERE value >= ? AND value < ? AND {roots}",
             (wanted, wanted + "\U0010ffff"),
         )
-        return matching(wanted, self._readable(rows))
+        return matching(wanted, self._readable_rows(rows))
 
     @looked_up
     def with_custom_id(self, wanted: str) -> list[Node]:
@@ -366,7 +367,9 @@ class IndexedStore(Store):
             " WHERE custom_id = ? AND {roots}",
             (wanted,),
         )
-        return [n for tree in self._readable(rows) for n in tree.nodes if n.custom_id == wanted]
+        return [
+            n for tree in self._readable_rows(rows) for n in tree.nodes if n.custom_id == wanted
+        ]
 
     @looked_up
     def linking(self, wanted: str) -> list[Node]:
@@ -376,7 +379,7 @@ class IndexedStore(Store):
             " CROSS JOIN file ON file.id = node.file WHERE target = ? AND {roots}",
             (wanted,),
         )
-        return linked_from(wanted, self._readable(rows))
+        return linked_from(wanted, self._readable_rows(rows))
 
     @looked_up
     def ids(self) -> Ids:
@@ -546,13 +549,10 @@ class IndexedStore(Store):
             lambda: self.connection.execute(statement, values).fetchall()
         )
 
-    def _readable(self, rows: Iterable[tuple[Root, str]]) -> Iterable[Tree]:
-        """The files of these rows as they are now; one that is gone is no answer."""
-        for root, path in sorted(rows, key=lambda row: (row[0].name, row[1])):
-            try:
-                yield self.tree(root.address(root.folder / path))
-            except OrgctxError:
-                continue
+    def _readable_rows(self, rows: Iterable[tuple[Root, str]]) -> Iterator[Tree]:
+        """The files of these rows as they are now."""
+        ordered = sorted(rows, key=lambda row: (row[0].name, row[1]))
+        return self._readable(root.address(root.folder / path) for root, path in ordered)
 
 
 def _marks(ids: Iterable[int | None]) -> str:

@@ -132,7 +132,7 @@ class Store:
         store = cls((), inlinetask_min_level, config)
         names = {path.removeprefix("./"): (place_of(path) or Path(path)) for path in paths}
         store._lone = {name: place.absolute() for name, place in names.items()}
-        above = {Path(os.path.realpath(place)).parent for place in store._lone.values()}
+        above = {files.real(place).parent for place in store._lone.values()}
         tags = store.config.private_tags.union(*map(private_in, above))
         store.config = store.config._replace(private_tags=tags)
         return store
@@ -202,7 +202,10 @@ class Store:
 
     def is_edited(self, path: str) -> bool:
         """Whether an editor has unsaved edits of a note: Emacs leaves a lock beside it."""
-        place = self.place(path)
+        try:
+            place = self.place(path)
+        except NotFound:  # it has gone since it was read
+            return False
         return os.path.lexists(place.with_name(f".#{place.name}"))
 
     def root_name(self, path: str) -> str | None:
@@ -294,7 +297,7 @@ class Store:
     def _by_place(self, place: Path, paths: dict[str, Path]) -> str | None:
         if ".." in place.parts and not os.path.isfile(place):
             return None
-        real = nfc(os.path.realpath(place))
+        real = nfc(str(files.real(place)))
         same = (path for path, where in paths.items() if nfc(str(where)) == real)
         return next((path for path in same if not self._hides(path)), None)
 
@@ -308,7 +311,7 @@ class Store:
         place = place_of(name)
         if place is None or not self.roots or not (place.is_absolute() or ".." in place.parts):
             return False
-        real = Path(os.path.realpath(place))
+        real = files.real(place)
         return not any(real.is_relative_to(root.folder) for root in self.roots)
 
     def problems(self) -> list[Problem]:
@@ -343,11 +346,15 @@ class Store:
 
     def files(self) -> list[File]:
         """Every note there is."""
-        return [self._file_of(tree) for tree in self.trees()]
+        return [file for tree in self.trees() if (file := self._file_of(tree))]
 
-    def _file_of(self, tree: Tree) -> File:
+    def _file_of(self, tree: Tree) -> File | None:
+        """A file as a listing has it; None if it has gone since it was read."""
         rule = self.active(tree.path)
-        changed = self.place(tree.path).stat().st_mtime_ns
+        try:
+            changed = self.place(tree.path).stat().st_mtime_ns
+        except (NotFound, OSError):
+            return None
         title = tree.root.title or name_of(tree.path)
         is_active = any(map(rule.holds, tree.nodes))
         return File(tree.path, title, len(tree.nodes) - 1, changed, is_active)
@@ -385,8 +392,8 @@ class Store:
 
     def _folder_at(self, name: str) -> str | None:
         """What addresses call the folder at a place."""
-        place = Path(os.path.realpath(place_of(name) or os.curdir))
-        if not name or not place.is_dir():
+        place = files.real(place_of(name) or os.curdir)
+        if not name or not os.path.isdir(place):
             return None
         return next((r.address(place) for r in self.roots if place.is_relative_to(r.folder)), None)
 
@@ -415,12 +422,21 @@ class Store:
         path: as addresses call it; "" for the only root.
         """
         paths = [path] if self.has(path) else [file.path for file in self._inside(path)]
-        return (fact_of(node) for each in paths for node in self.tree(each).nodes)
+        return (fact_of(node) for tree in self._readable(paths) for node in tree.nodes)
+
+    def _readable(self, paths: Iterable[str]) -> Iterator[Tree]:
+        """These files as they are now; one that is gone is no answer."""
+        for path in paths:
+            try:
+                yield self.tree(path)
+            except OrgctxError:
+                continue
 
     def _tokens(self, path: str) -> int:
         encoding = self._config_for(path).encoding or DEFAULT_ENCODING
         count = self.counter("tokens", encoding)
-        return sum(count("".join(node.lines)) for node in self.tree(path).nodes)
+        nodes = (node for tree in self._readable([path]) for node in tree.nodes)
+        return sum(count("".join(node.lines)) for node in nodes)
 
     def active(self, path: str) -> Active:
         """What makes an entry of a file active."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -29,6 +30,7 @@ from stores import check_equal_to_a_fresh_store, opened
 
 from orgctx import open_memex
 from orgctx.store import files
+from orgctx.store.store import Store
 
 # --- Notes that come, go and change meanwhile ----------------------------------------------------
 
@@ -288,3 +290,64 @@ def test_a_store_that_is_older_or_newer_than_the_clock_is_no_hindrance(
     assert shown(ask("focus", "id-000003", "--root", root)) == {"delta"}
     assert json.loads(ask("sync", root, "--json").out)["read"] == 1
     check_equal_to_a_fresh_store(root, tmp_path)
+
+
+# --- Files that become links, or go, within a call -----------------------------------------------
+
+
+@pytest.mark.parametrize("times", [1, 10**9])
+@pytest.mark.parametrize("error", [errno.EINVAL, errno.ENOENT])
+def test_what_becomes_a_link_and_is_none_again_costs_no_answer(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, error: int
+) -> None:
+    """Then `realpath` sees a link, and finds none when it reads it."""
+    (root / "link.org").symlink_to(root / "3.org")
+    realpath, calls = os.path.realpath, list[str]()
+
+    def overtaken(place: str | Path) -> str:
+        calls.append(str(place))
+        if len(calls) <= times:
+            raise OSError(error, os.strerror(error))
+        return realpath(place)
+
+    for store in (opened(root), Store([root])):
+        calls.clear()
+        with monkeypatch.context() as patch:
+            patch.chdir(root)
+            patch.setattr(os.path, "realpath", overtaken)
+            assert store.file("./3.org") == "3.org"
+            assert store.folder_named(str(root)) == ""
+            assert store.leads_out(str(tmp_path / "x.org"))
+            assert len(list(store.trees())) == 12
+            store.problems()
+        assert calls
+
+
+@pytest.mark.parametrize(
+    ("what", "looks"), [("files", 2), ("facts", 3), ("files_in", 3), ("is_edited", 1)]
+)
+def test_a_note_that_goes_while_a_folder_is_looked_through_is_not_there(
+    root: Path, monkeypatch: pytest.MonkeyPatch, what: str, looks: int
+) -> None:
+    """looks: at which look at it the note is gone."""
+    store, place_of, gone = Store([root]), Store.place, root / "3.org"
+    looked = list[str]()
+
+    def overtaken(self: Store, path: str) -> Path:
+        if path == "3.org":
+            looked.append(path)
+        if len(looked) == looks and not gone.is_symlink():
+            gone.unlink()
+            gone.symlink_to("/nowhere")
+        return place_of(self, path)
+
+    monkeypatch.setattr(Store, "place", overtaken)
+    if what == "files":
+        assert "3.org" not in {file.path for file in store.files()}
+    elif what == "facts":
+        assert len(list(store.facts(""))) == 2 * 11
+    elif what == "files_in":
+        assert sum(file.tokens > 0 for file in store.files_in("", 50)[0]) == 11
+    else:
+        assert not store.is_edited("3.org")
+    assert gone.is_symlink()
