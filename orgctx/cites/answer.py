@@ -62,6 +62,8 @@ def normalised(answer: str, cites: Cites, style: str = "link") -> tuple[str, lis
     """
     if not isinstance(answer, str):
         raise BadArgument(f"an answer is text, not {type(answer).__name__}", where="answer")
+    if not isinstance(cites, Cites):
+        raise BadArgument(f"cites {cites!r}: give an orgctx.cites.Cites", where="cites")
     if style not in STYLES:
         raise BadArgument(f"unknown style: {style!r}", f"choose {' or '.join(STYLES)}", "style")
     writer = _Writer(answer, cites, style == "footnote")

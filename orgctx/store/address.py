@@ -17,7 +17,7 @@ from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
 from .ids import Ids
-from .roots import is_file, name_of, nfc, place_of
+from .roots import check_name, is_file, name_of, nfc, place_of
 from .store import Store
 from .words import MIN_PREFIX
 
@@ -41,10 +41,9 @@ def resolve(store: Store, address: str) -> Node:
     address: any form of design 3, or a link to it as Org writes it. A file of that very name wins
         over every other reading.
     Raises: NotFound with near matches; Ambiguous with the first 10 candidates; OutsideRoot;
-        BadArgument if it is no text; Unreadable if the file is.
+        BadArgument if it can be no name; Unreadable if the file is.
     """
-    if not isinstance(address, str):
-        raise BadArgument(f"address {address!r}: give a text", where="address")
+    check_name("address", address)
     if not address.strip():
         raise BadArgument("address: empty", "give one, as orgctx ls shows them", "address")
     try:

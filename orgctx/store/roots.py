@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from ..config import NAME as CONFIG_NAME
 from ..config import load, users_file
-from ..errors import NotFound
+from ..errors import BadArgument, NotFound
 from . import files
 
 
@@ -89,9 +89,23 @@ def is_file(name: str) -> bool:
     place = place_of(name)
     if place is None or not os.path.isfile(place):
         return False
-    real = Path(os.path.realpath(place))
+    real = files.real(place)
     users = load(users_file(), is_users=True)
     return not files.hides(real, users.private_tags | private_in(real.parent))
+
+
+def check_name(what: str, value: str) -> None:
+    """Raises: BadArgument if it is no text, or one that stands for no bytes."""
+    if not isinstance(value, str) or not _is_encodable(value):
+        raise BadArgument(f"{what} {value!r}: give a text that can be a name", where=what)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def name_of(path: str) -> str:

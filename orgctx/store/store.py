@@ -392,8 +392,7 @@ class Store:
 
     def _folder_at(self, name: str) -> str | None:
         """What addresses call the folder at a place."""
-        place = files.real(place_of(name) or os.curdir)
-        if not name or not os.path.isdir(place):
+        if (named := place_of(name)) is None or not os.path.isdir(place := files.real(named)):
             return None
         return next((r.address(place) for r in self.roots if place.is_relative_to(r.folder)), None)
 

@@ -21,7 +21,7 @@ from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.overview import survey
 from ..views.searching import ENTRIES, Found, How, Page, query_of, search
-from ..views.view import BUDGET, CONTEXT_BUDGET, READING_BUDGET, Limit
+from ..views.view import BUDGET, CONTEXT_BUDGET, READING_BUDGET, Limit, texts
 from .calls import Calls, noted
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Memex:
         """
         from ..views.context import context, narrowed  # a focus should not pay for it
 
-        names = [collection] if isinstance(collection, str) else list(collection)
+        names = texts("collection", collection)
         store, searched = narrowed(self._store, self._workspace, rank, names)
         limit = Limit(budget, unit, encoding)
         return context(
@@ -258,7 +258,7 @@ class Memex:
         """
         from ..views.collecting import confined
 
-        names = [collection] if isinstance(collection, str) else list(collection)
+        names = texts("collection", collection)
         found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
         found.ledger = self.ledger
         return found

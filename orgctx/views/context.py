@@ -110,6 +110,7 @@ def context(
     limit.check()
     choose("mode", mode, MODES)
     asked = _line(query)
+    query = query.encode("utf-8", "replace").decode()  # a command line may hold what is no text
     store.freshen()
     search = Search(store, store.words(), query, mode, _is_semantic(store, semantic))
     rows, write = list(_rows(search)), shape or to_org

@@ -13,7 +13,7 @@ from ..core.heading import printable
 from ..core.model import Node
 from ..errors import BadArgument, NotFound
 from ..store.address import Names, resolve
-from ..store.roots import name_of
+from ..store.roots import check_name, name_of
 from ..store.store import File, Folder, Store, fact_of
 from .page import Call, brief, fit
 from .shell import shell_command
@@ -24,6 +24,8 @@ LINES = 50
 TAGS = 10
 NAMED = 20
 """How many folders a refusal names."""
+DEEPEST = 100
+"""How deep a refusal looks for the folder to which a path still leads: each look costs as much."""
 KINDS = ("all", "folder", "file")
 
 _NODE = re.compile(r"\.org(?:_archive)?(?::|\Z)|::|\A(?:id:|#|\[\[)")
@@ -109,6 +111,8 @@ def ls(
     Raises: NotFound, which names what is there instead; Ambiguous, BadArgument, BudgetTooSmall.
     """
     limit.check()
+    check_name("path", path)
+    check_name("after", after)
     whole("limit", lines, 1)
     choose("kind", kind, KINDS)
     store.freshen()
@@ -211,7 +215,7 @@ def node_at(store: Store, path: str) -> Node:
 
 def _no_folder(store: Store, path: str) -> NotFound:
     """A refusal that says what there is: the roots, or the folders where the path still leads."""
-    above = path.rstrip("/").rpartition("/")[0]
+    above = "/".join(path.rstrip("/").split("/")[:-1][:DEEPEST])
     while above and store.folder_named(above) is None:
         above = above.rpartition("/")[0]
     roots = f"the roots are: {', '.join(root.name for root in store.roots)}"

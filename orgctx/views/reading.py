@@ -89,6 +89,8 @@ def read(
     limit.check()
     if lines is not None and subtree:
         raise BadArgument("subtree and lines: give one of them", where="lines")
+    if not isinstance(cites, Cites | None):
+        raise BadArgument(f"cites {cites!r}: give an orgctx.cites.Cites", where="cites")
     node = resolve(store, address)
     found = version(node.tree)
     first, last = _own(node, subtree) if lines is None else _range(lines, node, address)

@@ -14,14 +14,14 @@ from ..core.frame import place_of as order_of
 from ..core.model import Node, Problem, Tree
 from ..errors import BadArgument, NotFound, OrgctxError
 from ..store.address import POSITION, Names, get_close_matches, line_number, outline_path, resolve
-from ..store.roots import nfc
+from ..store.roots import check_name, nfc
 from ..store.store import Store
 from ..tokens import count
 from .listing import node_at
 from .page import Call, fit
 from .patterns import Pattern, caseless, lines_of, pattern_of
 from .shell import shell_command
-from .view import Limit, whole
+from .view import Limit, texts, whole
 
 ENTRIES = 50
 LINES = 5
@@ -50,11 +50,11 @@ class Query(NamedTuple):
 
     def check(self) -> None:
         """Raises: BadArgument."""
-        for name in ("pattern", "path", "todo", "tag", "property"):
-            value = getattr(self, name)
-            for each in (value,) if name in ("pattern", "path") else value:
-                if not isinstance(each, str):
-                    raise BadArgument(f"{name} {each!r}: give a text", where=name)
+        check_name("path", self.path)
+        if not isinstance(self.pattern, str):
+            raise BadArgument(f"pattern {self.pattern!r}: give a text", where="pattern")
+        for name in ("todo", "tag", "property"):
+            texts(name, getattr(self, name))
         if not (self.pattern or self.todo or self.tag or self.property):
             raise BadArgument("pattern: empty", "give a text, or a filter such as --tag", "pattern")
         if "\n" in self.pattern:
@@ -96,7 +96,7 @@ def query_of(pattern: str, path: str, **how: Unpack[How]) -> Query:
     """A query in which what may be one text or several is several."""
     known: dict[str, Any] = dict(how)
     for name in known.keys() & {"todo", "tag", "property"}:
-        known[name] = (known[name],) if isinstance(known[name], str) else tuple(known[name])
+        known[name] = texts(name, known[name])
     return Query(pattern, path, **known)
 
 
@@ -113,8 +113,7 @@ class Page(NamedTuple):
     def check(self) -> None:
         """Raises: BadArgument."""
         whole("limit", self.limit, 1)
-        if not isinstance(self.after, str):
-            raise BadArgument(f"after {self.after!r}: give an address or a cursor", where="after")
+        check_name("after", self.after)
 
 
 class Hit(NamedTuple):

@@ -75,6 +75,17 @@ def choose(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+def texts(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    """What is given as one text or as several. Raises: BadArgument for anything else."""
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise BadArgument(f"{name} {value!r}: give a text, or several", where=name)
+    several = (value,) if isinstance(value, str) else tuple(value)
+    for each in several:
+        if not isinstance(each, str):
+            raise BadArgument(f"{name} {each!r}: give a text", where=name)
+    return several
+
+
 class Reading:
     """The files of one answer, each as it was when it was first read.
 
