@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import emacs
 import httpx2
 import pytest
 from bench import memex as made
@@ -27,6 +28,7 @@ from notes import write
 from program import PROGRAM, Ask, run_python
 
 from orgctx import open_memex
+from orgctx.surfaces.answers import ERROR, compact
 from orgctx.surfaces.clients import CLIENTS, snippet
 from orgctx.surfaces.serving import SHOWS_DATA_ALONE
 from orgctx.tokens import count
@@ -158,6 +160,32 @@ def test_answers_are_those_of_the_python_api(notes: Path, mode: str) -> None:
                 assert theirs.structured_content == expected.data
                 assert theirs.is_error == expected.is_error
                 assert "secret" not in text(theirs)
+
+    run(work)
+
+
+@pytest.mark.corpora
+def test_real_notes_are_served_as_they_are_answered_in_python() -> None:
+    root = Path(os.environ[emacs.CORPORA_VARIABLE])
+    memex, draw = open_memex(root), random.Random(8)
+    ours, files = memex.tools(), memex._store.files()
+
+    async def work() -> None:
+        async with stdio(root) as client:
+            for each in draw.sample(files, 12):
+                budget = draw.choice((500, 2000, 20_000))
+                for name, arguments in (
+                    ("focus", {"addresses": [each.path], "lens": "fisheye", "budget": budget}),
+                    ("read", {"address": each.path, "subtree": True, "budget": budget}),
+                    ("ls", {"path": each.path, "long": True, "budget": budget}),
+                    ("context", {"query": each.title, "budget": budget}),
+                ):
+                    found = await client.call_tool(name, arguments)
+                    expected = ours.call(name, arguments)
+                    assert plain(text(found)) == plain(expected.text), (name, arguments)
+                    data = found.structured_content
+                    cost = count(text(found)) + (count(compact(data)) if data else 0)
+                    assert cost <= (ERROR if found.is_error else budget), (name, arguments)
 
     run(work)
 
