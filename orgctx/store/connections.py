@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from .database import connect, is_damage, remade
 
 if TYPE_CHECKING:
-    from .sync import Memory
+    from .memory import Memory
 
 T = TypeVar("T")
 
@@ -35,11 +35,15 @@ class Connections:
     @property
     def memory(self) -> Memory:
         """What this thread's connection knew of files when it synced last."""
+        if self._local.memory is None:
+            from .memory import Memory  # only a sync needs it
+
+            self._local.memory = Memory()
         memory: Memory = self._local.memory
         return memory
 
     def _keep(self, connection: sqlite3.Connection) -> None:
-        self._local.connection, self._local.memory = connection, {}
+        self._local.connection, self._local.memory = connection, None
         self._local.inode = self._file.stat().st_ino
         self.have_news()
 

@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
@@ -35,29 +36,48 @@ ATTEMPTS = 10
 Found = os.DirEntry[str] | Problem
 
 
-def notes(root: Path, is_ignored: Callable[[str], bool] | None = None) -> Iterator[Found]:
+class Walk:
+    """What a walk came by. folders: those that were listed, as they were before, the root first.
+
+    began: when it began, in nanoseconds. is_plain: whether there was nothing but files and folders,
+    so that what it finds hangs on nothing else.
+    """
+
+    def __init__(self) -> None:
+        self.began = time.time_ns()
+        self.folders: list[tuple[str, os.stat_result]] = []
+        self.is_plain = os.stat in os.supports_dir_fd
+
+
+def notes(
+    root: Path, is_ignored: Callable[[str], bool] | None = None, walk: Walk | None = None
+) -> Iterator[Found]:
     """Walk a root for Org files, in path order.
 
     root: a real folder, no symbolic link.
     is_ignored: (path relative to the root) -> whether it, and what is below it, is no note.
+    walk: gets to know what it came by.
     Returns: each note once, and a Problem for each file passed over that a user might look for.
         Left out in silence: hidden folders, lock files, autosaves, backups, links to other notes.
     """
     start = len(str(root).rstrip(os.sep)) + 1
     waiting: list[os.DirEntry[str]] = []
-    yield from _listed(str(root), waiting)
+    walk = walk or Walk()
+    yield from _listed(str(root), waiting, walk)
     while waiting:
         entry = waiting.pop()
         if is_ignored and is_ignored(entry.path[start:]):
             continue
         if _is_open_folder(entry):
-            yield from _listed(entry.path, waiting)
+            yield from _listed(entry.path, waiting, walk)
         elif entry.is_symlink():
+            walk.is_plain = False
             yield from _link(root, entry)
         elif entry.name == CONFIG_NAME and entry.path != str(root / CONFIG_NAME):
             yield Problem(entry.path, 0, "settings that do not count: they are not in the root")
         elif is_note(entry.name) and entry.is_file():
             is_copy = "conflict" in entry.name.casefold() and _CONFLICT.search(entry.name)
+            walk.is_plain &= not is_copy
             yield Problem(entry.path, 0, COPY) if is_copy else entry
 
 
@@ -65,11 +85,13 @@ def _is_open_folder(entry: os.DirEntry[str]) -> bool:
     return not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
 
 
-def _listed(folder: str, waiting: list[os.DirEntry[str]]) -> Iterator[Problem]:
+def _listed(folder: str, waiting: list[os.DirEntry[str]], walk: Walk) -> Iterator[Problem]:
     """Put what is in a folder on top of what waits, so that the first comes next."""
     try:
+        walk.folders.append((folder, os.stat(folder)))
         waiting.extend(sorted(os.scandir(folder), key=attrgetter("name"), reverse=True))
     except OSError as error:
+        walk.is_plain = False
         yield Problem(folder, 0, f"a folder that cannot be listed: {error.strerror}")
 
 

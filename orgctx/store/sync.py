@@ -16,16 +16,14 @@ from ..core.outline import outline
 from ..errors import NotFound, OrgctxError
 from . import files
 from .counts import Settings, key_of_folder
-from .writer import Row, State, Writer, data_version, forget_words, known_files, transaction
+from .files import Walk
+from .memory import Memory, is_settled, signature
+from .writer import Row, State, Writer, data_version, forget_words, transaction
 from .writing import Asked
 
-SETTLED_NS = 2_000_000_000
-"""A file that changed so shortly before it was read may change again in the same clock tick."""
 BATCH_BYTES = 4_000_000
 """What is read within a transaction. Larger ones are faster; if killed, they lose more time."""
 Progress = Callable[[int, int], None]
-Memory = dict[int, tuple[tuple[int, int], dict[str, Row]]]
-"""Root -> what was known of its files, and the state of the store in which that was so."""
 
 
 @dataclass(slots=True)
@@ -63,8 +61,12 @@ def sync(
     """
     report, seen = Report(), data_version(connection)
     root = _root(connection, folder, settings)
-    known = _known(connection, root, {} if memory is None else memory)
-    changed = list(_changed(folder, settings, known, is_full, report))
+    memory = Memory() if memory is None else memory
+    if not is_full and (unchanged := memory.still(connection, root)) is not None:
+        report.unchanged = unchanged
+        return report
+    known, walk = memory.rows(connection, root), Walk()
+    changed = list(_changed(folder, settings, known, is_full, report, walk))
     passed_over = list(report.problems)
     if changed or known:
         from concurrent.futures import ThreadPoolExecutor  # hardly ever is there anything to do
@@ -80,15 +82,9 @@ def sync(
         fold(connection, root, has_model and not _has_traces(connection, root))
     _purge(connection, root)
     _note_passed_over(connection, root, passed_over)
+    if not (changed or known or report.problems or _has_traces(connection, root)):
+        memory.note(connection, root, walk, report.unchanged)
     return report
-
-
-def _known(connection: sqlite3.Connection, root: int, memory: Memory) -> dict[str, Row]:
-    """What is known of a root's files; looked up if anybody has written since it was."""
-    state = data_version(connection), connection.total_changes
-    if root not in memory or memory[root][0] != state:
-        memory[root] = state, known_files(connection, root)
-    return memory[root][1].copy()
 
 
 def _read_all(
@@ -153,12 +149,17 @@ def _make_root(connection: sqlite3.Connection, folder: str, settings: str) -> No
 
 
 def _changed(
-    folder: Path, settings: Settings, known: dict[str, Row], is_full: bool, report: Report
+    folder: Path,
+    settings: Settings,
+    known: dict[str, Row],
+    is_full: bool,
+    report: Report,
+    walk: Walk,
 ) -> Iterator[tuple[str, Row | None]]:
     """The notes that have to be read; those that are still there are taken out of `known`."""
     start = len(str(folder).rstrip(os.sep)) + 1
     patterns = settings.config.ignore
-    for found in files.notes(folder, ignorer(patterns) if patterns else None):
+    for found in files.notes(folder, ignorer(patterns) if patterns else None, walk):
         if isinstance(found, Problem):
             if files.hides(Path(found.path), settings.config.private_tags):
                 continue
@@ -179,11 +180,7 @@ def _changed(
 
 def _is_same(row: Row, found: os.DirEntry[str]) -> bool:
     """Whether a file is surely what it was when it was read. Raises: OSError."""
-    return bool(row.is_settled) and row[1:5] == _signature(found.stat())
-
-
-def _signature(stat: os.stat_result) -> tuple[int, int, int, int]:
-    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+    return bool(row.is_settled) and row[1:5] == signature(found.stat())
 
 
 def _read(writer: Writer, folder: Path, path: str, known: Row | None, report: Report) -> int:
@@ -216,10 +213,9 @@ def _read(writer: Writer, folder: Path, path: str, known: Row | None, report: Re
 def _state(place: Path, path: str) -> tuple[bytes, State]:
     """Read a file. Raises: OSError, NotFound, Unreadable."""
     now = time.time_ns()
-    signature = _signature(os.stat(place, follow_symlinks=False))
+    known = signature(os.stat(place, follow_symlinks=False))
     data = files.read(place, path)
-    is_settled = max(signature[1:3]) < now - SETTLED_NS
-    return data, State(signature, is_settled, blake2b(data, digest_size=16).digest())
+    return data, State(known, is_settled(known, now), blake2b(data, digest_size=16).digest())
 
 
 def _has_stale(connection: sqlite3.Connection, root: int) -> bool:
