@@ -8,7 +8,10 @@ import pytest
 import orgctx
 
 PACKAGE = Path(orgctx.__file__).parent
-LAYERS = ("errors", "core", "tokens", "ranks", "config", "store", "cites", "views", "surfaces")
+LAYERS = (
+    *("errors", "core", "tokens", "ranks", "config", "store", "cites", "views", "workcopy"),
+    "surfaces",
+)
 CORE = (
     "ast",
     "elements",
@@ -25,6 +28,8 @@ CORE = (
     "budget",
     "render",
     "privacy",
+    "identity",
+    "merge",
 )
 CORE_ORDER = {
     "ast": set(),
@@ -42,6 +47,8 @@ CORE_ORDER = {
     "budget": {"model", "document"},
     "render": {"model", "document", "ledger"},
     "privacy": {"model", "outline"},
+    "identity": {"model", "outline"},
+    "merge": {"model", "identity"},
 }
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem in LAYERS

@@ -12,7 +12,7 @@ from growth import check_growth
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgctx.core.elements import Element, elements
+from orgctx.core.elements import Element, elements, loose
 from orgctx.core.outline import outline
 
 
@@ -259,3 +259,23 @@ def test_blocks_in_blocks() -> None:
     depth = 5_000
     lines = [f"#+begin_{n}" for n in range(depth)] + [f"#+end_{n}" for n in range(depth)][::-1]
     assert found("\n".join(lines)) == [(str(n), n, 2 * depth - 1 - n) for n in range(depth)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("#+begin_src\nx\n#+end_src", []),
+        ("#+begin_src\nx", [0]),
+        ("x\n#+end_src", [1]),
+        ("#+begin_src\n#+end_quote\n:x:\n#+end_src", []),
+        ("#+begin_quote\n#+begin_src\nx\n#+end_quote", [1]),
+        (":PROPERTIES:\n:empty:\n:ID: x\n:END:", []),
+        (":PROPERTIES:\n:ID: x", [0]),
+        (":NOTES:\n#+begin_src\n:END:", [1]),
+        ("text\n:END:", [1]),
+        (":word:\n\\begin{x}\n\\end{y}", [0, 1, 2]),
+        ("plain\n: fixed\n# comment", []),
+    ],
+)
+def test_half_an_element(lines: str, found: list[int]) -> None:
+    assert loose(lines.split("\n")) == found

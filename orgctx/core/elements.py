@@ -104,3 +104,21 @@ def _end(lines: Sequence[int], after: int, before: int) -> int | None:
     position = bisect_right(lines, after)
     found = position < len(lines) and lines[position] < before
     return lines[position] if found else None
+
+
+def loose(lines: Sequence[str]) -> list[int]:
+    """Find the fences among `lines` that belong to no element; 0-based, in order.
+
+    lines: of one section; line ends may be there.
+    """
+    found = elements(lines)
+    known = {line for each in found for line in (each.first, each.last)}
+    for each in found:
+        if each.is_verbatim:
+            known.update(range(each.first, each.last))
+    in_drawers = {n for each in found if each.is_drawer for n in range(each.first, each.last)}
+    opening, closing = _fences(lines)
+    fences = {*opening, *((line, kind) for kind, numbers in closing.items() for line in numbers)}
+    return sorted(
+        {n for n, kind in fences if n not in known and not (kind == "drawer" and n in in_drawers)}
+    )
