@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from ..core.model import Tree
+from ..store import files
 
 Spans = tuple[tuple[int, int], ...]
 """First and last of each run of lines, 1-based, in order."""
@@ -50,12 +50,13 @@ def version(tree: Tree) -> Version:
     kept = [""] * total
     for first, last in spans:
         kept[first - 1 : last] = rows[first - 1 : last]
-    blob = _blob_id(tree.text, tree.encoding)
+    blob = files.revision_of(tree.text.encode(tree.encoding))
     shown = "\n".join(kept) + ("\n" if 0 < total < len(rows) else "")
     is_whole = shown == tree.text
     ended = [row.removesuffix("\r") for row in kept[: len(rows) - 1]]
     lines = (*ended, *kept[len(rows) - 1 :])
-    return Version(lines, spans, blob if is_whole else _blob_id(shown, tree.encoding), blob)
+    revision = blob if is_whole else files.revision_of(shown.encode(tree.encoding))
+    return Version(lines, spans, revision, blob)
 
 
 def _spans(tree: Tree) -> Iterator[tuple[int, int]]:
@@ -70,12 +71,6 @@ def _spans(tree: Tree) -> Iterator[tuple[int, int]]:
             last = node.last_line
     if last:
         yield first, last
-
-
-def _blob_id(text: str, encoding: str) -> str:
-    """What git calls a file of this text (gitformat-pack, Object types)."""
-    data = text.encode(encoding)
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def clip(spans: Spans, first: int, last: int) -> tuple[int, int] | None:

@@ -174,7 +174,7 @@ class Names:
         for above, each in pairwise((*node.ancestors, node)):
             if each not in self._outline_paths:
                 is_one = self._count_of(each.title, above) == 1
-                step = _step(each)
+                step = _step(each.title)
                 is_led_to = is_one and (path or not above.level) and not step.endswith("\\")
                 self._outline_paths[each] = f"{path}/{step}"[not path :] if is_led_to else ""
             path = self._outline_paths[each]
@@ -205,12 +205,17 @@ def _shared(one: str, other: str) -> int:
 
 def outline_path(node: Node) -> str:
     """The titles from the outermost headline down, joined by slashes; a slash inside is `\\/`."""
-    return "/".join(map(_step, (*node.ancestors[1:], node)))
+    return path_of(each.title for each in (*node.ancestors[1:], node))
 
 
-def _step(node: Node) -> str:
+def path_of(titles: Iterable[str]) -> str:
+    """The outline path of some titles."""
+    return "/".join(map(_step, titles))
+
+
+def _step(title: str) -> str:
     """A title as a step of an outline path, without the cookies that count what is done."""
-    return _COOKIE.sub("", node.title).strip().replace("/", r"\/")
+    return _COOKIE.sub("", title).strip().replace("/", r"\/")
 
 
 def looks_like_file(address: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import os
 import re
 import stat
@@ -76,7 +77,7 @@ def notes(
         elif entry.name == CONFIG_NAME and entry.path != str(root / CONFIG_NAME):
             yield Problem(entry.path, 0, "settings that do not count: they are not in the root")
         elif is_note(entry.name) and entry.is_file():
-            is_copy = "conflict" in entry.name.casefold() and _CONFLICT.search(entry.name)
+            is_copy = is_conflict_copy(entry.name)
             walk.is_plain &= not is_copy
             yield Problem(entry.path, 0, COPY) if is_copy else entry
 
@@ -98,6 +99,16 @@ def _listed(folder: str, waiting: list[os.DirEntry[str]], walk: Walk) -> Iterato
 def is_note(name: str) -> bool:
     """Whether a file of this name can be a note: an Org suffix, and nothing an editor left."""
     return name.endswith(SUFFIXES) and not _LITTER.match(name)
+
+
+def is_conflict_copy(name: str) -> bool:
+    """Whether a file of this name is what a program that syncs files makes of a conflict."""
+    return "conflict" in name.casefold() and _CONFLICT.search(name) is not None
+
+
+def is_litter(name: str) -> bool:
+    """Whether a file of this name is hidden, or something that an editor leaves."""
+    return name.startswith(".") or name.endswith("~") or _LITTER.match(name) is not None
 
 
 def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:
@@ -181,16 +192,34 @@ def is_real(path: Path) -> bool:
 
 @contextmanager
 def _folder(path: Path) -> Iterator[int]:
-    """The folder of a path, opened part by part with no link on the way. Raises: OSError."""
-    way = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
-    folder = os.open(path.anchor, way)
+    """The folder of a path, as `open_folder` opens it. Raises: OSError."""
+    folder = open_folder(path.parent)
     try:
-        for part in path.parts[1:-1]:
-            outer, folder = folder, os.open(part, way, dir_fd=folder)
-            os.close(outer)
         yield folder
     finally:
         os.close(folder)
+
+
+def open_folder(path: Path) -> int:
+    """Open a folder with no symbolic link on the way, to reach what is in it by its descriptor.
+
+    path: absolute.
+    Raises: FileNotFoundError; NotADirectoryError, also where there is a link on the way.
+    """
+    way = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+    folder = os.open(path.anchor, way)
+    for part in path.parts[1:]:
+        try:
+            inner = os.open(part, way, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = inner
+    return folder
+
+
+def revision_of(data: bytes) -> str:
+    """What git calls a file of these bytes (gitformat-pack, Object types): 40 hex digits."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def hides(place: Path, private_tags: frozenset[str]) -> bool:

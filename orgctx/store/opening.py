@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ def database_file() -> Path:
 
 
 def open_store(
-    roots: Iterable[str | Path],
+    roots: Iterable[str | Path] | Mapping[str, str],
     inlinetask_min_level: int | None = None,
     is_frozen: bool = False,
     progress: Progress | None = None,
@@ -32,6 +32,7 @@ def open_store(
 ) -> Store:
     """Open the notes under some roots; with none given, those that the user's file names.
 
+    roots: folders, or name -> folder.
     is_frozen: answer from what is known, without looking for changes first.
     progress: is told of a sync now, (files that are done, of how many).
     is_filled: whether a frozen store is synced all the same if there is a root of which it knows
@@ -41,7 +42,8 @@ def open_store(
     Raises: NotFound, BadConfig, BadArgument if there is no root at all.
     """
     config = load(users_file(), is_users=True)
-    folders = [str(root) for root in roots] or config.roots
+    folders = roots if isinstance(roots, Mapping) else [str(root) for root in roots]
+    folders = folders or config.roots
     if not folders:
         raise BadArgument("no root", "name one: --root DIR, ORGCTX_ROOT, or orgctx.toml", "root")
     try:

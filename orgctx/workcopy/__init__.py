@@ -1,0 +1,18 @@
+"""Working copies: a private folder to edit in, a diff, a checked commit; no agent framework."""
+
+from .port import POLICIES, Edited, Status, Workcopies, seconds
+from .record import Clash, Outcome, Record, Report
+from .tools import Copy
+
+__all__ = (
+    "POLICIES",
+    "Clash",
+    "Copy",
+    "Edited",
+    "Outcome",
+    "Record",
+    "Report",
+    "Status",
+    "Workcopies",
+    "seconds",
+)

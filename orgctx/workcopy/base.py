@@ -1,0 +1,147 @@
+"""What a copy was made from: each note as it was then, and how to tell whether it changed.
+
+The texts stand one behind the other in one file, which only grows; a table says where each is.
+One large file takes a small part of the time of thousands of small ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import Unreadable
+from ..store.files import revision_of
+
+SETTLED_NS = 2_000_000_000
+"""A file that changed so shortly before may change again in the same tick of its clock."""
+TICKS = 40
+"""Milliseconds until the clock of any file system that is not very coarse has ticked."""
+
+Signature = tuple[int, int, int, int]
+"""Size, mtime, ctime and inode of a file: what changes when it does."""
+
+
+class Row(NamedTuple):
+    """A note as the copy got it.
+
+    start, size: of its bytes in the file of all texts. revision: what git calls them.
+    source: what git calls the note's own bytes, which are others where something is not shown.
+    note, copy: the signatures of the note and of the copy's file.
+    is_settled: whether the note's tells every change; the copy's does, see `Base.changing`.
+    """
+
+    start: int
+    size: int
+    revision: str
+    source: str
+    note: Signature
+    copy: Signature
+    is_settled: bool
+
+
+def signature(found: os.stat_result | None) -> Signature:
+    """The signature of a file; None has one that no file has."""
+    if found is None:
+        return 0, 0, 0, 0
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _is_settled(found: os.stat_result | None) -> bool:
+    """Whether a file's next change will be seen from its signature."""
+    if found is None:
+        return False
+    return max(found.st_mtime_ns, found.st_ctime_ns) < time.time_ns() - SETTLED_NS
+
+
+class Base:
+    """The base of a copy, by the addresses of its notes."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: the copy's. Raises: Unreadable if the table is damaged."""
+        self._texts, self._table = folder / "base", folder / "base.json"
+        try:
+            found = json.loads(self._table.read_bytes()) if self._table.exists() else {}
+            self.rows = {path: _row(*values) for path, values in found.items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _damaged(self._table) from error
+
+    def data(self, path: str) -> bytes | None:
+        """A note as the copy got it; None if it did not. Raises: Unreadable if that is lost."""
+        if (row := self.rows.get(path)) is None:
+            return None
+        with open(self._texts, "rb") as file:
+            file.seek(row.start)
+            data = file.read(row.size)
+        if revision_of(data) != row.revision:
+            raise _damaged(self._texts)
+        return data
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Add to the base, or take from it; what was done is kept when this ends well.
+
+        It ends in a later tick than the last file was written, so that whoever writes it
+        next changes its signature.
+        """
+        self._last = 0
+        with open(self._texts, "ab", opener=_for_owner) as self._file:
+            yield
+        temporary = self._table.with_suffix(".new")
+        with open(temporary, "w", encoding="ascii", opener=_for_owner) as file:
+            file.write(json.dumps(self.rows, separators=(",", ":")))
+        _wait_for_tick(temporary, self._last)
+        os.replace(temporary, self._table)
+
+    def add(
+        self,
+        path: str,
+        data: bytes,
+        source: str,
+        note: os.stat_result | None,
+        copy: os.stat_result | None,
+    ) -> None:
+        """Note what a copy got, and from where; only in `changing`.
+
+        data: the bytes that the copy got. source: what git calls the note's; "" if that is the
+            same. note, copy: None if it has to be looked at again.
+        """
+        start = self._file.tell()
+        self._file.write(data)
+        self._last = max(self._last, copy.st_ctime_ns if copy else 0)
+        marks = signature(note), signature(copy), _is_settled(note)
+        revision = revision_of(data)
+        self.rows[path] = Row(start, len(data), revision, source or revision, *marks)
+
+    def touch(self, path: str, note: os.stat_result) -> None:
+        """Note that a note is what it was, though its signature is another."""
+        row = self.rows[path]
+        self.rows[path] = row._replace(note=signature(note), is_settled=_is_settled(note))
+
+
+def _row(
+    start: int, size: int, revision: str, source: str, note: Any, copy: Any, settled: bool
+) -> Row:
+    return Row(start, size, revision, source, tuple(note), tuple(copy), settled)
+
+
+def _wait_for_tick(file: Path, last: int) -> None:
+    """Wait until the file's clock shows a later time, in nanoseconds."""
+    for _ in range(TICKS):
+        if file.stat().st_ctime_ns > last:
+            return
+        time.sleep(0.001)
+        os.utime(file)
+
+
+def _for_owner(place: str, flags: int) -> int:
+    return os.open(place, flags, 0o600)
+
+
+def _damaged(place: Path) -> Unreadable:
+    hint = "save what you need of the copy's files, and discard it"
+    return Unreadable(f"{place}: damaged", hint, str(place))

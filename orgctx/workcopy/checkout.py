@@ -1,0 +1,144 @@
+"""A copy on the disk: its files, what they were made from, and the notes that they are of."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import mkdtemp
+
+from ..config import load, users_file
+from ..core.model import Problem
+from ..errors import Unreadable
+from ..store.roots import Root
+from ..store.store import Store
+from .base import Base
+from .changes import Change, changes
+from .confined import Files
+from .copying import Copying, shown
+from .history import History
+from .record import Outcome
+from .state import State
+
+FILES = "notes"
+VERSION = 1
+
+
+class Checkout:
+    """A copy that is there; whoever changes it has the lock.
+
+    id: its name. place: its folder, in which are `copy.json`, the base, and the files in FILES.
+    store: of the notes. notes, files: those under the roots, and those of the copy.
+    """
+
+    def __init__(self, copy_id: str, place: Path) -> None:
+        """Raises: Unreadable if it is damaged; NotFound if a root is not there."""
+        self.id, self.place = copy_id, place
+        try:
+            about = json.loads((place / "copy.json").read_bytes())
+            roots: dict[str, str] = about["roots"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            hint = "save what you need of its files, and discard it"
+            raise Unreadable(f"copy {copy_id}: damaged", hint, str(place)) from error
+        self.store = Store(roots, config=load(users_file(), is_users=True))
+        self.base = Base(place)
+        self.notes = Files(self.store.roots)
+        self.files = Files(self.copied)
+
+    @classmethod
+    def make(cls, state: State, copy_id: str, store: Store) -> tuple[Checkout, list[Problem]]:
+        """Make a copy of the notes as they are now, at once and whole.
+
+        Returns: it, and what was passed over.
+        """
+        new = Path(mkdtemp(prefix=".new-", dir=state.copies))
+        roots = {root.name: str(root.folder) for root in store.roots}
+        about = {"version": VERSION, "id": copy_id, "roots": roots}
+        (new / "copy.json").write_text(json.dumps(about), encoding="ascii")
+        copying = Copying(store, Base(new), new / FILES)
+        for root in store.roots:
+            (new / FILES / root.name).mkdir(parents=True, mode=0o700)
+        copying.all()
+        os.rename(new, place := state.place(copy_id))
+        return cls(copy_id, place), copying.problems
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The roots of the notes."""
+        return self.store.roots
+
+    @property
+    def copied(self) -> tuple[Root, ...]:
+        """The same roots in the copy."""
+        return tuple(r._replace(folder=self.place / FILES / r.name) for r in self.roots)
+
+    @property
+    def folder(self) -> Path:
+        """Where to work: the address of a note is its path from here."""
+        return self.copied[0].folder if len(self.roots) == 1 else self.place / FILES
+
+    def tags(self, path: str) -> frozenset[str]:
+        """The tags that are private where a note is."""
+        root, _ = self.notes.root(path)
+        return self.store.configs[root.name].private_tags
+
+    def refresh(self) -> list[Problem]:
+        """Bring what nobody edited up to date with the notes. Returns: what was passed over."""
+        copying = Copying(self.store, self.base, self.place / FILES)
+        copying.all()
+        return copying.problems
+
+    def changes(self) -> list[Change]:
+        """What was edited."""
+        return changes(self.base, self.copied, self.store.configs)
+
+    def settle(self, outcomes: tuple[Outcome, ...], history: History) -> None:
+        """Have the files that are in the notes now as they are there, and base them on that.
+
+        What was edited since it was committed stays, based on what was committed.
+        """
+        with self.base.changing():
+            for each in outcomes:
+                if not each.is_held:
+                    self._settle(each, history)
+
+    def _settle(self, outcome: Outcome, history: History) -> None:
+        path, ours = outcome.path, _version(history, outcome.ours)
+        kept = result = _version(history, outcome.result)
+        if result is not None:
+            kept = shown(result, path, self.tags(path))
+        data, copy = self.files.read(path)
+        if data not in (ours, kept):
+            self._rebase(path, ours, "", None, None)
+            return
+        note = self.notes.read(path)
+        if data != kept:
+            mtime = note.found.st_mtime_ns if note.found else None
+            copy = self.files.write(path, kept, mtime=mtime)
+        found = note.found if note.revision == outcome.result else None
+        self._rebase(path, kept, outcome.result or "", found, copy)
+
+    def _rebase(
+        self,
+        path: str,
+        data: bytes | None,
+        source: str,
+        note: os.stat_result | None,
+        copy: os.stat_result | None,
+    ) -> None:
+        if data is None:
+            self.base.rows.pop(path, None)
+        else:
+            self.base.add(path, data, source, note, copy)
+
+    def used(self) -> float:
+        """When somebody last opened, edited or committed it, in seconds since 1970."""
+        times = [(self.place / "base.json").stat().st_mtime]
+        for each in self.changes():
+            found = self.files.read(each.path).found if each.ours is not None else None
+            times += [found.st_mtime] if found else []
+        return max(times)
+
+
+def _version(history: History, revision: str | None) -> bytes | None:
+    return None if revision is None else history.data(revision)

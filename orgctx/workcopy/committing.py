@@ -1,0 +1,147 @@
+"""From a copy to the notes: planned, checked, recorded, and carried out as a whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import cached_property
+
+from ..core.merge import Side
+from ..errors import OrgctxError, Stale
+from ..store.opening import open_store
+from ..store.roots import roots_of
+from ..store.store import Store
+from .changes import Change
+from .checkout import Checkout
+from .checks import checked
+from .confined import Files
+from .history import History, Versions
+from .planning import Plan, plan
+from .record import SIDES, Outcome, Record, Report
+from .state import State
+from .writing import Doing, Task, refusal
+
+TRIES = 10
+"""How often a commit is planned anew because somebody else writes the same notes."""
+
+
+class Commit:
+    """A commit of a copy, whose lock is held.
+
+    prefer: whose half of each conflict is taken; None holds back what is in conflict.
+    allow_shrink: whether a note may lose more than half its text.
+    """
+
+    def __init__(
+        self, state: State, checkout: Checkout, prefer: Side | None, allow_shrink: bool
+    ) -> None:
+        self._state, self._checkout = state, checkout
+        self._prefer, self._allow_shrink = prefer, allow_shrink
+        self._history, self._doing = History(state.history), Doing(state.doing)
+
+    def make(self, message: str) -> Report:
+        """Bring the edits into the notes.
+
+        Raises: Stale if others write the same notes again and again; OSError if they cannot be
+            written. Then none is.
+        """
+        for _ in range(TRIES):
+            if not (plans := self._plans()):
+                return Report("", ())
+            outcomes = tuple(each.outcome() for each in plans)
+            if revision := self._made(plans, outcomes, message):
+                return Report(revision, outcomes)
+        what = "others write the same notes again and again"
+        raise Stale(what, "wait until they are done", self._checkout.id)
+
+    def _plans(self) -> list[Plan]:
+        """What becomes of each edit."""
+        plans = [self._plan(each) for each in self._checkout.changes()]
+        return checked(plans, self._allow_shrink, self._is_elsewhere)
+
+    def _plan(self, change: Change) -> Plan:
+        path, notes = change.path, self._checkout.notes
+        row, tags = self._checkout.base.rows.get(path), self._checkout.tags(path)
+        try:
+            theirs = notes.read(path).data
+        except OrgctxError as error:
+            why = change.refused or error.message.removeprefix(f"{path}: ")
+            return plan(change._replace(refused=why), None, row, self._prefer, tags)
+        found = plan(change, theirs, row, self._prefer, tags)
+        why = refusal(notes, path) if found.writes else ""
+        return found.refused(why) if why else found
+
+    @cached_property
+    def _index(self) -> Store:
+        """The notes with a memory, for whoever asks of all of them; made if somebody does."""
+        roots = {root.name: str(root.folder) for root in self._checkout.roots}
+        index = open_store(roots)
+        index.freshen()
+        return index
+
+    def _is_elsewhere(self, id_: str, paths: frozenset[str]) -> bool:
+        holders = self._index.holders(id_)
+        return any(id_ in node.ids and node.path not in paths for node in holders)
+
+    def _made(self, plans: list[Plan], outcomes: tuple[Outcome, ...], message: str) -> str:
+        """Record and write. Returns: the revision; "" if somebody else wrote first."""
+        modes = {each.path: self._checkout.notes.read(each.path).mode for each in plans}
+        self._doing.write()
+        record = record_of(self._checkout, "commit", message, outcomes)
+        revision = self._history.record(record, versions_of(plans))
+        self._doing.write(commit=revision, modes=modes)
+        task = Task(outcomes, modes, self._checkout.notes, self._history)
+        try:
+            is_done = task.carry_out()
+        except OSError:
+            task.undo()
+            self._doing.end()
+            raise
+        if is_done:
+            self._history.advance(revision)
+            self._checkout.settle(outcomes, self._history)
+        else:
+            task.undo()
+        self._doing.end()
+        return revision if is_done else ""
+
+
+def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outcome, ...]) -> Record:
+    """A record of what is done with a copy now."""
+    roots = {root.name: str(root.folder) for root in checkout.roots}
+    tags = {tag for each in checkout.store.configs.values() for tag in each.private_tags}
+    now = int(time.time())
+    return Record(kind, checkout.id, message, now, roots, tuple(sorted(tags)), outcomes)
+
+
+def versions_of(plans: Iterable[Plan]) -> Versions:
+    """All versions of all paths."""
+    found: dict[str, dict[str, bytes]] = {side: {} for side in SIDES}
+    for each in plans:
+        for side in SIDES:
+            if (data := getattr(each, side)) is not None:
+                found[side][each.path] = data
+    return found
+
+
+def recover(state: State) -> None:
+    """Complete what a killed command has begun, or undo it; the lock is held.
+
+    Raises: OrgctxError, OSError if that is not possible now.
+    """
+    doing, history = Doing(state.doing), History(state.history)
+    if (found := doing.read()) is None:
+        return
+    history.sweep()
+    if revision := found.get("commit"):
+        record = history.read(revision)
+        roots = roots_of(list(record.roots.values()), list(record.roots))
+        task = Task(record.outcomes, found["modes"], Files(roots), history)
+        if task.carry_out():
+            history.advance(revision)
+            place = state.place(record.copy)
+            if place.is_dir():
+                Checkout(record.copy, place).settle(record.outcomes, history)
+        else:
+            task.undo()
+    doing.end()

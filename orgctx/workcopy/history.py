@@ -1,0 +1,185 @@
+"""The history: a git repository in the state folder, which git itself can read.
+
+Each commit in it is a record: the versions of each path that it is about, in the folders `base`,
+`ours`, `theirs` and `result`, and what was done as `record.json`. It is never the user's own one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import Ambiguous, NotFound
+from .record import SIDES, Record
+
+if TYPE_CHECKING:
+    from dulwich.objects import Commit, ObjectID
+    from dulwich.repo import Repo
+
+BRANCH = b"refs/heads/main"
+RECORD = "record.json"
+AUTHOR = b"orgctx <orgctx@localhost>"
+SHORTEST = 4
+"""Digits of a revision that are enough, as in git."""
+
+Versions = Mapping[str, Mapping[str, bytes]]
+"""By side, the bytes of each path that is there."""
+
+
+class History:
+    """Records, the newest first. Several may read it; who writes has the lock."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: made when something is recorded."""
+        self._folder = folder
+
+    @cached_property
+    def _repository(self) -> Repo:
+        from dulwich.repo import Repo  # only who looks at the history pays
+
+        repository = Repo(str(self._folder), bare=True)
+        repository.object_store.fsync_object_files = True
+        return repository
+
+    def _make(self) -> None:
+        """Make the repository, at once and whole."""
+        from shutil import rmtree
+
+        from dulwich.repo import Repo
+
+        new = self._folder.with_name(".history")
+        if new.exists():
+            rmtree(new)
+        new.mkdir(mode=0o700)
+        Repo.init_bare(str(new), default_branch=b"main").close()
+        os.replace(new, self._folder)
+
+    def sweep(self) -> None:
+        """Delete the locks of a command that was killed."""
+        for lock in self._folder.rglob("*.lock"):
+            lock.unlink()
+
+    def record(self, record: Record, versions: Versions) -> str:
+        """Write a record that is not yet in the log. versions: see SIDES. Returns: its revision."""
+        from dulwich.index import commit_tree
+        from dulwich.objects import Blob
+
+        if not self._folder.exists():
+            self._make()
+        repository, blobs = self._repository, []
+        store = repository.object_store
+        text = json.dumps(record.to_data(), indent=1) + "\n"
+        rows = [(RECORD, text.encode())]
+        rows += [(f"{side}/{path}", d) for side in SIDES for path, d in versions[side].items()]
+        for name, data in rows:
+            store.add_object(blob := Blob.from_string(data))
+            blobs.append((os.fsencode(name), blob.id, 0o100644))
+        commit = self._commit(record, commit_tree(store, blobs))
+        commit.parents = [head] if (head := _head(repository)) else []
+        store.add_object(commit)
+        return commit.id.decode()
+
+    @staticmethod
+    def _commit(record: Record, tree: ObjectID) -> Commit:
+        from dulwich.objects import Commit
+
+        commit = Commit()
+        commit.tree, commit.encoding = tree, b"UTF-8"
+        commit.author = commit.committer = AUTHOR
+        commit.author_time = commit.commit_time = record.time
+        zone = time.localtime(record.time).tm_gmtoff
+        commit.author_timezone = commit.commit_timezone = zone
+        commit.message = record.message.encode("utf-8", "surrogateescape") + b"\n"
+        return commit
+
+    def advance(self, revision: str) -> None:
+        """Put a record on top of the log."""
+        from dulwich.objects import ObjectID
+        from dulwich.refs import Ref
+
+        repository = self._repository
+        repository.refs[Ref(BRANCH)] = ObjectID(revision.encode())
+
+    def log(self) -> Iterator[tuple[str, Record]]:
+        """Each record with its revision, the newest first."""
+        if not self._folder.exists():
+            return
+        repository = self._repository
+        revision = _head(repository)
+        while revision:
+            commit = _commit_of(repository, revision)
+            yield commit.id.decode(), _record_of(repository, commit)
+            revision = next(iter(commit.parents), None)
+
+    def read(self, revision: str) -> Record:
+        """The record of a revision that is one's."""
+        from dulwich.objects import ObjectID
+
+        repository = self._repository
+        commit = _commit_of(repository, ObjectID(revision.encode()))
+        return _record_of(repository, commit)
+
+    def data(self, revision: str) -> bytes:
+        """A version of a file by its revision. Raises: NotFound."""
+        from dulwich.objects import ObjectID
+
+        repository = self._repository
+        try:
+            found = repository.object_store[ObjectID(revision.encode())]
+        except KeyError as error:
+            raise NotFound(f"{revision}: no such revision", where=revision) from error
+        return found.as_raw_string()
+
+    def find(self, prefix: str) -> tuple[str, bool]:
+        """The one revision that begins so, and whether it is a record's.
+
+        Raises: NotFound, Ambiguous; Unreadable.
+        """
+        known = self._starting(prefix) if self._folder.exists() else {}
+        if len(known) > 1:
+            hint = f"use one of: {', '.join(known)}"
+            raise Ambiguous(f"{prefix}: more than one revision", hint, prefix)
+        if not known:
+            hint = "see them with: orgctx work log"
+            raise NotFound(f"{prefix}: no such revision", hint, prefix)
+        return next(iter(known.items()))
+
+    def _starting(self, prefix: str) -> dict[str, bool]:
+        """The revisions that begin so, and whether each is a record's."""
+        if len(prefix) < SHORTEST or set(prefix) - set("0123456789abcdef"):
+            return {}
+        repository = self._repository
+        store = repository.object_store
+        kinds = {id_: store[id_].type_name for id_ in store.iter_prefix(prefix.encode())}
+        return {i.decode(): kind == b"commit" for i, kind in kinds.items() if kind != b"tree"}
+
+
+def _head(repository: Repo) -> ObjectID | None:
+    from dulwich.refs import Ref
+
+    with suppress(KeyError):
+        return repository.refs[Ref(BRANCH)]
+    return None
+
+
+def _commit_of(repository: Repo, revision: ObjectID) -> Commit:
+    from dulwich.objects import Commit
+
+    found = repository[revision]
+    assert isinstance(found, Commit)
+    return found
+
+
+def _record_of(repository: Repo, commit: Commit) -> Record:
+    from dulwich.objects import Tree
+
+    tree = repository[commit.tree]
+    assert isinstance(tree, Tree)
+    text = repository[tree[RECORD.encode()][1]].as_raw_string()
+    return Record.from_data(json.loads(text))

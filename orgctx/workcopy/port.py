@@ -1,0 +1,239 @@
+"""The port: working copies of notes, by name."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
+from os import PathLike, fspath
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from ..config import load, users_file
+from ..core.merge import Side
+from ..errors import BadArgument, NotFound, Unreadable
+from ..store.address import get_close_matches
+from ..store.store import Store
+from .checkout import Checkout
+from .committing import Commit, record_of, recover, versions_of
+from .history import History
+from .planning import Plan
+from .record import DISCARDED, Record, Report
+from .showing import Past, patch
+from .state import State
+from .tools import Copy
+from .writing import Doing
+
+POLICIES = ("refuse", "ours", "theirs")
+
+
+class Status(NamedTuple):
+    """A copy. changed: the notes that were edited in it. used: when last, in seconds since 1970."""
+
+    id: str
+    folder: Path
+    roots: dict[str, str]
+    changed: tuple[str, ...]
+    used: float
+
+
+class Edited(NamedTuple):
+    """A note that was edited in a copy. what: "added", "changed" or "deleted". patch: how."""
+
+    path: str
+    what: str
+    patch: str
+
+
+class Workcopies:
+    """Working copies of notes, each known by a name, and the history of their commits.
+
+    A copy is a real folder with the notes in it. Whoever has its name works in it alone; the notes
+    change when it is committed. Several threads and processes may do so at once.
+    """
+
+    def __init__(
+        self,
+        *roots: str | PathLike[str],
+        state: str | PathLike[str] | None = None,
+    ) -> None:
+        """Name the notes that new copies are made of.
+
+        roots: folders; by default those of orgctx.toml in the user's configuration folder.
+        state: where copies and history are; by default in the user's state folder.
+        """
+        self._roots = [fspath(root) for root in roots]
+        self._state = State(Path(os.path.abspath(state)) if state else None)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Nobody else works, and nothing is half done."""
+        with self._state.lock():
+            recover(self._state)
+            self._state.sweep()
+            yield
+
+    def open(self, copy_id: str) -> Copy:
+        """Open a copy: on first use one of the notes as they are now.
+
+        One that was there keeps what was edited in it; the rest becomes what the notes are now.
+        Raises: BadArgument if that is no name, or the copy is of other roots; NotFound, BadConfig.
+        """
+        place = self._state.place(copy_id)
+        with self._locked():
+            if place.is_dir():
+                checkout = Checkout(copy_id, place)
+                self._check_roots(checkout)
+                problems = checkout.refresh()
+            else:
+                checkout, problems = Checkout.make(self._state, copy_id, self._notes())
+        return Copy(self._state, checkout, problems)
+
+    def _notes(self) -> Store:
+        config = load(users_file(), is_users=True)
+        roots: list[str] | Mapping[str, str] = self._roots or config.roots
+        if not roots:
+            raise BadArgument("no root", "give a folder, or name some in orgctx.toml", "root")
+        return Store(roots, config=config)
+
+    def _check_roots(self, checkout: Checkout) -> None:
+        if self._roots:
+            here = {root.folder for root in self._notes().roots}
+            if here != {root.folder for root in checkout.roots}:
+                folders = ", ".join(str(root.folder) for root in checkout.roots)
+                what = f"copy {checkout.id}: it is of other roots: {folders}"
+                raise BadArgument(what, "give those, or another name", "root")
+
+    def copy(self, copy_id: str) -> Copy:
+        """A copy that is there, as it is. Raises: NotFound."""
+        return Copy(self._state, self._checkout(copy_id), [])
+
+    def _checkout(self, copy_id: str) -> Checkout:
+        return Checkout(copy_id, self._place(copy_id))
+
+    def _place(self, copy_id: str) -> Path:
+        place = self._state.place(copy_id)
+        if not place.is_dir():
+            close = get_close_matches(copy_id, self._state.ids(), 3, 0.5)
+            hint = f"did you mean {' or '.join(close)}?" if close else "make it with: open"
+            raise NotFound(f"{copy_id}: no such copy", hint, copy_id)
+        return place
+
+    def status(self) -> list[Status]:
+        """Every copy there is."""
+        with self._locked():
+            return [self._status(self._checkout(each)) for each in self._state.ids()]
+
+    @staticmethod
+    def _status(checkout: Checkout) -> Status:
+        roots = {root.name: str(root.folder) for root in checkout.roots}
+        changed = tuple(each.path for each in checkout.changes())
+        return Status(checkout.id, checkout.folder, roots, changed, checkout.used())
+
+    def diff(self, copy_id: str) -> list[Edited]:
+        """What was edited in a copy, by path. Raises: NotFound."""
+        with self._locked():
+            changes = self._checkout(copy_id).changes()
+        found = []
+        for each in changes:
+            what = (
+                "added" if each.base is None else "changed" if each.ours is not None else "deleted"
+            )
+            found.append(Edited(each.path, what, patch(each.path, each.base, each.ours)))
+        return found
+
+    def commit(
+        self,
+        copy_id: str,
+        message: str,
+        on_conflict: str = "refuse",
+        allow_shrink: bool = False,
+    ) -> Report:
+        """Bring what was edited in a copy into the notes: that, and nothing else.
+
+        A note that others edited meanwhile is merged, entry by entry. What is in conflict or
+        refused stays in the copy; all the rest is written, all of it or nothing.
+        on_conflict: "refuse", or whose half of each conflict is taken: "ours" or "theirs".
+        allow_shrink: whether a note may lose more than half of its text.
+        Returns: Report, an outcome for each path.
+        Raises: NotFound, BadArgument; Stale if others write the same notes again and again.
+        """
+        if on_conflict not in POLICIES:
+            hint = f"use {', '.join(POLICIES)}"
+            raise BadArgument(f"on_conflict {on_conflict!r}: unknown", hint, "on_conflict")
+        if not isinstance(message, str) or not message.strip():
+            raise BadArgument("message: empty", "say what was done", "message")
+        prefer = None if on_conflict == "refuse" else cast(Side, on_conflict)
+        with self._locked():
+            checkout = self._checkout(copy_id)
+            return Commit(self._state, checkout, prefer, allow_shrink).make(message)
+
+    def discard(self, copy_id: str) -> None:
+        """Delete a copy; what was edited in it is in the history. Raises: NotFound."""
+        with self._locked():
+            self._discard(copy_id, "discarded")
+
+    def _discard(self, copy_id: str, message: str) -> None:
+        place = self._place(copy_id)
+        with suppress(Unreadable):  # a damaged one cannot be compared with its base
+            self._keep(Checkout(copy_id, place), message)
+        self._state.remove(place)
+
+    def _keep(self, checkout: Checkout, message: str) -> None:
+        """Record what was edited and never committed."""
+        plans = [
+            Plan(each.path, each.base, each.ours, None, None, DISCARDED, each.refused)
+            for each in checkout.changes()
+        ]
+        if plans:
+            doing, history = Doing(self._state.doing), History(self._state.history)
+            doing.write()
+            outcomes = tuple(each.outcome() for each in plans)
+            record = record_of(checkout, "discard", message, outcomes)
+            history.advance(history.record(record, versions_of(plans)))
+            doing.end()
+
+    def prune(self, older_than: float) -> list[str]:
+        """Discard copies that were not used for longer than `older_than` seconds.
+
+        Returns: their names.
+        """
+        if isinstance(older_than, bool) or not older_than >= 0:
+            raise BadArgument(f"older_than {older_than!r}: give seconds", "0 or more", "older_than")
+        with self._locked():
+            now = time.time()
+            old = [i for i in self._state.ids() if now - self._used(i) > older_than]
+            for each in old:
+                self._discard(each, f"pruned: not used for {int(older_than)} seconds")
+        return old
+
+    def _used(self, copy_id: str) -> float:
+        try:
+            return self._checkout(copy_id).used()
+        except Unreadable:
+            return self._place(copy_id).stat().st_mtime
+
+    def log(self, limit: int = 20) -> list[tuple[str, Record]]:
+        """The newest records, each with its revision."""
+        with self._locked():
+            return list(islice(History(self._state.history).log(), limit))
+
+    def show(self, revision: str) -> str:
+        """A record, or a version of a file; see `showing.Past.show`."""
+        with self._locked():
+            return Past(History(self._state.history)).show(revision)
+
+
+_DURATION = re.compile(r"(\d+)([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def seconds(duration: str) -> int:
+    """The seconds in `90m`, `12h`, `30d` or `2w`. Raises: BadArgument."""
+    match = _DURATION.fullmatch(duration)
+    if match is None:
+        raise BadArgument(f"{duration}: no duration", "give one such as 12h, 30d or 2w", "duration")
+    return int(match[1]) * _SECONDS[match[2]]

@@ -1,0 +1,106 @@
+"""Writing notes: several at once, all or nothing, whenever the program is killed.
+
+What is to be written stands in the history before the first note is touched, and a file says which
+record is being carried out. Whoever comes next finds that file and completes what was begun; if
+somebody has edited one of the notes meanwhile, the others are put back instead.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import NotFound, OrgctxError, OutsideRoot
+from .confined import Files, Folder
+from .history import History
+from .record import Outcome
+
+
+def refusal(notes: Files, path: str) -> str:
+    """Why a note must not be written now; "" if it may."""
+    try:
+        with notes.at(path) as (folder, name):
+            if folder.stat(f".#{name}"):
+                return "an editor has unsaved edits of it"
+            found = folder.stat(name)
+    except NotFound:
+        return ""
+    except OutsideRoot as error:
+        return error.message.removeprefix(f"{path}: ")
+    if found and not stat.S_ISREG(found.st_mode):
+        return "what is there is no regular file"
+    return "it is read-only" if found and not found.st_mode & 0o222 else ""
+
+
+class Task(NamedTuple):
+    """Outcomes on their way into the notes.
+
+    modes: the permissions of the notes as they were before, by path.
+    """
+
+    outcomes: Sequence[Outcome]
+    modes: Mapping[str, int | None]
+    notes: Files
+    history: History
+
+    def carry_out(self) -> bool:
+        """Write what is not yet written.
+
+        Returns: whether all is; if not, somebody else has written one of the notes meanwhile, and
+            what was written has to be undone. Raises: OSError; then, too.
+        """
+        return all(self._turn(each, each.theirs, each.result) for each in self._written)
+
+    def undo(self) -> None:
+        """Put back what was written. Raises: OSError; then it has to be tried again."""
+        for each in self._written:
+            self._turn(each, each.result, each.theirs)
+
+    @property
+    def _written(self) -> list[Outcome]:
+        return [each for each in self.outcomes if each.result != each.theirs]
+
+    def _turn(self, outcome: Outcome, before: str | None, after: str | None) -> bool:
+        """Make one version of a note another. Returns: whether it is that one now."""
+        path = outcome.path
+        self.notes.sweep(path)
+        try:
+            now = self.notes.read(path).revision
+            if now == before:
+                data = None if after is None else self.history.data(after)
+                self.notes.write(path, data, self.modes.get(path), is_durable=True)
+        except OrgctxError:  # what is there now is no note any more
+            return False
+        return now in (before, after)
+
+
+class Doing:
+    """The file that says that something is being done, and which record is carried out."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def read(self) -> dict[str, Any] | None:
+        """What is being done: `commit` and `modes`, once notes are written; None if nothing."""
+        try:
+            found: dict[str, Any] = json.loads(self._place.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            hint = f"delete {self._place}; no note is half written"
+            raise OrgctxError(f"{self._place}: damaged", hint, str(self._place)) from error
+        return found
+
+    def write(self, **what: Any) -> None:
+        """Say what is being done, so that it is found whatever happens."""
+        with Folder.at(self._place.parent) as folder:
+            data = json.dumps(what).encode()
+            folder.write(self._place.name, data, 0o600, is_durable=bool(what))
+
+    def end(self) -> None:
+        """Say that nothing is being done."""
+        with Folder.at(self._place.parent) as folder:
+            folder.remove(self._place.name)
