@@ -71,7 +71,11 @@ class OutOfRange(OrgctxError):
 
 
 class Stale(OrgctxError):
-    """A text is no longer there as it was when it was read."""
+    """A text is no longer there as it was when it was read. `revision` is the current text's."""
+
+    def __init__(self, message: str, hint: str = "", where: str = "", revision: str = "") -> None:
+        super().__init__(message, hint, where)
+        self.revision = revision
 
 
 class BadConfig(OrgctxError):

@@ -117,8 +117,8 @@ def loopback(monkeypatch: pytest.MonkeyPatch, _no_network: None) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a cache and a configuration folder of its own, and no root by default."""
-    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+    """Each test has cache, configuration and state folders of its own, and no root by default."""
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp(name)))
     monkeypatch.delenv("ORGCTX_ROOT", raising=False)
 

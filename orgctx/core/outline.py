@@ -27,6 +27,7 @@ _DRAWER = re.compile(
 _PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*)\n")
 _DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
 _ABOVE_FILE_DRAWER = re.compile(r"(?:[ \t]*+(?:#(?: [^\n]*+)?+)?+\r?\n)*+")
+_COMMENTS = re.compile(r"(?:#(?: [^\n]*+)?+\r?\n)*+")
 _SETTING = re.compile(
     r"#\+(TITLE|TODO|SEQ_TODO|TYP_TODO|FILETAGS|PROPERTY|LINK|STARTUP|PRIORITIES):([^\n]*)",
     re.IGNORECASE,
@@ -263,6 +264,21 @@ def _are_tags(word: str) -> bool:
 
 def _is_tag_character(char: str) -> bool:
     return char in "_@#%:" or category(char)[0] in "LM" or category(char) in ("Nd", "Nl")
+
+
+def drawer_place(node: Node) -> int:
+    """Where in the file's text a node's property drawer would have to begin, if it had one.
+
+    Below its headline and planning; of a file node below the comments at the top, without a blank
+    line in between, as all versions of Org read it.
+    """
+    text = node.tree.text
+    if not node.level:
+        above = _COMMENTS.match(text)
+        return above.end() if above else 0
+    below = text.find("\n", node.start, node.end) + 1 or node.end
+    planning = _PLANNING.match(text, below, node.end)
+    return planning.end() if planning else below
 
 
 def _drawer(text: str, below: int) -> re.Match[str] | None:

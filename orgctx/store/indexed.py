@@ -97,12 +97,13 @@ class IndexedStore(Store):
         config: Config | None = None,
         is_frozen: bool = False,
         progress: Progress | None = None,
+        configs: Mapping[str, Config] | None = None,
     ) -> None:
         """file: where the database is, or is to be. is_frozen: never sync on its own.
 
         progress: is told of a sync now, which there is otherwise only if it is the first.
         """
-        super().__init__(roots, inlinetask_min_level, config)
+        super().__init__(roots, inlinetask_min_level, config, configs)
         self.database, self._is_frozen = file, is_frozen
         self._connections = Connections(file, self._sync)
         self.fault = ""

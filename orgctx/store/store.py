@@ -87,18 +87,20 @@ class Store:
         roots: Iterable[str | Path] | Mapping[str, str] = (),
         inlinetask_min_level: int | None = None,
         config: Config | None = None,
+        configs: Mapping[str, Config] | None = None,
     ) -> None:
         """Know some roots.
 
         roots: folders, or name -> folder; else a folder's own name is what addresses call it.
         config: the user's; a root's own file goes before it.
+        configs: by root, what holds there instead of what its own file says.
         Raises: NotFound, BadConfig.
         """
         self.inlinetask_min_level = _level(inlinetask_min_level)
         self.config = config or Config()
         named = roots if isinstance(roots, Mapping) else {}
         self.roots = roots_of(list(map(str, named.values() or roots)), list(named))
-        self.configs = {root.name: self._config_of(root) for root in self.roots}
+        self.configs = configs or {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
         self._known: dict[str, tuple[bytes, Tree]] = {}
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "init": "collecting",
     "watch": "keeping",
     "mcp": "connecting",
+    "work": "copies",
     "emacs": "keeping",
 }
 """The module of each command, which is loaded when it is called: a focus should start at once."""

@@ -21,6 +21,7 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
+    work_option,
 )
 
 
@@ -39,6 +40,7 @@ from .options import (
 @option("--long", is_flag=True, help="Totals of keywords, tags and dates below each line.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
 @roots_option
+@work_option
 @scope_options
 @no_sync_option
 @format_option("text")

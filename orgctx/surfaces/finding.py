@@ -31,6 +31,7 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
+    work_option,
 )
 
 
@@ -47,6 +48,7 @@ from .options import (
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit in tokens.  [default: 4000]")
 @format_option("text")
 @roots_option
+@work_option
 @scope_options
 @no_sync_option
 @inlinetasks
@@ -113,6 +115,7 @@ PROBLEMS = 20
 @option("--cites", metavar="FILE", help="Where the numbers of what is read are kept, for `cite`.")
 @format_option("text")
 @roots_option
+@work_option
 @scope_options
 @no_sync_option
 @inlinetasks

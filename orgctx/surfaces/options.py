@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..config import load, users_file
-from ..errors import OrgctxError
+from ..errors import BadArgument, OrgctxError
 from ..store import address as naming
 from ..store.opening import open_store
 from ..store.store import Store
@@ -67,6 +67,9 @@ roots_option = option(
 )
 
 
+work_option = option(
+    "--work", metavar="COPY", help="Answer from this working copy, see orgctx work."
+)
 no_sync_option = option(
     "--no-sync", is_flag=True, help="Answer from the store as it is, without looking for changes."
 )
@@ -105,6 +108,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         choice("--ids", IDS, "What skeletons show of IDs."),
         roots_option,
+        work_option,
         no_sync_option,
         scope_options,
         format_option("org"),
@@ -119,8 +123,9 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
     """Where to look, and the addresses there; confined to what --rank or --collection name.
 
-    The roots that were named; else the addresses' own files, which are all of the default roots'
-    notes or stand alone; else the default roots, which are ORGCTX_ROOT's or those in orgctx.toml.
+    The working copy or the roots that were named; else the addresses' own files, which are all of
+    the default roots' notes or stand alone; else the default roots, which are ORGCTX_ROOT's or
+    those in orgctx.toml.
     """
     store, found = _whole_store_for(addresses, options)
     if options["rank"] is None and not options["collection"]:
@@ -132,6 +137,8 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
 
 def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
     level, no_sync = options["inlinetask_min_level"], options["no_sync"]
+    if options["work"] is not None:
+        return _copy(options["work"], options["roots"], level, no_sync), list(addresses)
     if options["roots"] or not addresses:
         return open_roots(options["roots"], level, no_sync), list(addresses)
     own = {each: naming.lone_file(_plain(each)) for each in addresses}
@@ -145,6 +152,15 @@ def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple
         if file is None:
             raise naming.nowhere(each)
     return Store.of_files(filter(None, own.values()), level, config), list(addresses)
+
+
+def _copy(copy_id: str, roots: Sequence[str], level: int | None, no_sync: bool) -> Store:
+    """A working copy's notes."""
+    from ..workcopy import Workcopies  # only who works in one pays
+
+    if roots:
+        raise BadArgument("--work: a copy has roots of its own", "leave out --root", "work")
+    return Workcopies().store(copy_id, level, no_sync)
 
 
 def _plain(address: str) -> str:
@@ -209,6 +225,11 @@ def open_roots(
         if roots or not variable_roots():
             raise
         raise type(error)(f"{ROOTS}: {error.message}", error.hint, error.where) from error
+
+
+def roots_or_default(roots: Sequence[str]) -> Sequence[str]:
+    """The roots that were named, else those of ORGCTX_ROOT."""
+    return roots or _variable()
 
 
 def tell_fault(store: Store) -> None:

@@ -1,7 +1,7 @@
 """Working copies: a private folder to edit in, a diff, a checked commit; no agent framework."""
 
-from .port import POLICIES, Edited, Status, Workcopies, seconds
-from .record import Clash, Outcome, Record, Report
+from .port import POLICIES, Edited, Workcopies, seconds
+from .record import Clash, Outcome, Record, Report, Status
 from .tools import Copy
 
 __all__ = (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 
-from ..config import load, users_file
+from ..config import Config, load, users_file
 from ..core.model import Problem
-from ..errors import Unreadable
+from ..errors import NotFound, Unreadable
 from ..store.roots import Root
 from ..store.store import Store
 from .base import Base
@@ -28,22 +30,39 @@ class Checkout:
     """A copy that is there; whoever changes it has the lock.
 
     id: its name. place: its folder, in which are `copy.json`, the base, and the files in FILES.
-    store: of the notes. notes, files: those under the roots, and those of the copy.
+    roots: those of the notes. copied: the same in the copy.
+    notes, files: those under the roots, and those of the copy.
     """
 
     def __init__(self, copy_id: str, place: Path) -> None:
-        """Raises: Unreadable if it is damaged; NotFound if a root is not there."""
+        """Raises: Unreadable if it is damaged."""
         self.id, self.place = copy_id, place
         try:
             about = json.loads((place / "copy.json").read_bytes())
-            roots: dict[str, str] = about["roots"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            folders = {name: Path(folder) for name, folder in about["roots"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "save what you need of its files, and discard it"
             raise Unreadable(f"copy {copy_id}: damaged", hint, str(place)) from error
-        self.store = Store(roots, config=load(users_file(), is_users=True))
-        self.base = Base(place)
-        self.notes = Files(self.store.roots)
-        self.files = Files(self.copied)
+        is_alone = len(folders) == 1
+        self.roots = tuple(
+            Root(name, folder, "" if is_alone else f"{name}/") for name, folder in folders.items()
+        )
+        self.copied = tuple(r._replace(folder=place / FILES / r.name) for r in self.roots)
+        self.base, self.notes, self.files = Base(place), Files(self.roots), Files(self.copied)
+
+    @cached_property
+    def store(self) -> Store:
+        """The notes. Raises: NotFound if a root is not there any more; BadConfig."""
+        roots = {root.name: str(root.folder) for root in self.roots}
+        return Store(roots, config=load(users_file(), is_users=True))
+
+    @property
+    def configs(self) -> Mapping[str, Config]:
+        """What holds in each root; where a root is gone, nothing is known of it."""
+        try:
+            return self.store.configs
+        except NotFound:
+            return {root.name: Config() for root in self.roots}
 
     @classmethod
     def make(cls, state: State, copy_id: str, store: Store) -> tuple[Checkout, list[Problem]]:
@@ -63,16 +82,6 @@ class Checkout:
         return cls(copy_id, place), copying.problems
 
     @property
-    def roots(self) -> tuple[Root, ...]:
-        """The roots of the notes."""
-        return self.store.roots
-
-    @property
-    def copied(self) -> tuple[Root, ...]:
-        """The same roots in the copy."""
-        return tuple(r._replace(folder=self.place / FILES / r.name) for r in self.roots)
-
-    @property
     def folder(self) -> Path:
         """Where to work: the address of a note is its path from here."""
         return self.copied[0].folder if len(self.roots) == 1 else self.place / FILES
@@ -90,7 +99,7 @@ class Checkout:
 
     def changes(self) -> list[Change]:
         """What was edited."""
-        return changes(self.base, self.copied, self.store.configs)
+        return changes(self.base, self.copied, self.configs)
 
     def settle(self, outcomes: tuple[Outcome, ...], history: History) -> None:
         """Have the files that are in the notes now as they are there, and base them on that.

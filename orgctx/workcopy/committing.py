@@ -109,7 +109,7 @@ class Commit:
 def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outcome, ...]) -> Record:
     """A record of what is done with a copy now."""
     roots = {root.name: str(root.folder) for root in checkout.roots}
-    tags = {tag for each in checkout.store.configs.values() for tag in each.private_tags}
+    tags = {tag for each in checkout.configs.values() for tag in each.private_tags}
     now = int(time.time())
     return Record(kind, checkout.id, message, now, roots, tuple(sorted(tags)), outcomes)
 

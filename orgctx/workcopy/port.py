@@ -17,27 +17,18 @@ from ..core.merge import Side
 from ..errors import BadArgument, NotFound, Unreadable
 from ..store.address import get_close_matches
 from ..store.store import Store
+from .answers import store_of
 from .checkout import Checkout
 from .committing import Commit, record_of, recover, versions_of
 from .history import History
 from .planning import Plan
-from .record import DISCARDED, Record, Report
+from .record import DISCARDED, Record, Report, Status
 from .showing import Past, patch
 from .state import State
 from .tools import Copy
 from .writing import Doing
 
 POLICIES = ("refuse", "ours", "theirs")
-
-
-class Status(NamedTuple):
-    """A copy. changed: the notes that were edited in it. used: when last, in seconds since 1970."""
-
-    id: str
-    folder: Path
-    roots: dict[str, str]
-    changed: tuple[str, ...]
-    used: float
 
 
 class Edited(NamedTuple):
@@ -111,6 +102,12 @@ class Workcopies:
         """A copy that is there, as it is. Raises: NotFound."""
         return Copy(self._state, self._checkout(copy_id), [])
 
+    def store(
+        self, copy_id: str, inlinetask_min_level: int | None = None, is_frozen: bool = False
+    ) -> Store:
+        """The notes in a copy, for whatever reads notes; see `answers.store_of`."""
+        return store_of(self._checkout(copy_id), inlinetask_min_level, is_frozen)
+
     def _checkout(self, copy_id: str) -> Checkout:
         return Checkout(copy_id, self._place(copy_id))
 
@@ -118,7 +115,7 @@ class Workcopies:
         place = self._state.place(copy_id)
         if not place.is_dir():
             close = get_close_matches(copy_id, self._state.ids(), 3, 0.5)
-            hint = f"did you mean {' or '.join(close)}?" if close else "make it with: open"
+            hint = f"did you mean {' or '.join(close)}?" if close else "orgctx work open makes one"
             raise NotFound(f"{copy_id}: no such copy", hint, copy_id)
         return place
 
@@ -213,7 +210,7 @@ class Workcopies:
     def _used(self, copy_id: str) -> float:
         try:
             return self._checkout(copy_id).used()
-        except Unreadable:
+        except Unreadable:  # it is damaged
             return self._place(copy_id).stat().st_mtime
 
     def log(self, limit: int = 20) -> list[tuple[str, Record]]:

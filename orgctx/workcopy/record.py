@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..store.address import path_of
@@ -108,3 +109,13 @@ class Report(NamedTuple):
     def is_whole(self) -> bool:
         """Whether all edits are in the notes."""
         return not any(each.is_held for each in self.outcomes)
+
+
+class Status(NamedTuple):
+    """A copy. changed: the notes that were edited in it. used: when last, in seconds since 1970."""
+
+    id: str
+    folder: Path
+    roots: dict[str, str]
+    changed: tuple[str, ...]
+    used: float

@@ -8,13 +8,14 @@ from contextlib import suppress
 from difflib import unified_diff
 
 from ..config import load, users_file
+from ..core.entry import many
 from ..core.heading import printable
 from ..errors import NotFound, OrgctxError, Unreadable
 from ..store.files import decode
 from ..store.store import Store
 from .copying import shown
 from .history import History
-from .record import SIDES, Outcome, Record
+from .record import SIDES, Outcome, Record, Status
 
 DIGITS = 12
 """How much of a revision is shown."""
@@ -59,6 +60,12 @@ def outcome_line(outcome: Outcome) -> str:
 
 def _short(revision: str | None) -> str:
     return revision[:DIGITS] if revision else "none"
+
+
+def status_line(status: Status) -> str:
+    """A copy on one line."""
+    count = many(len(status.changed), "edited note")
+    return f"{printable(status.id)} — {count} — {printable(str(status.folder))}\n"
 
 
 def log_line(revision: str, record: Record) -> str:

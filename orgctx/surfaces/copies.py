@@ -1,0 +1,142 @@
+"""The commands about working copies: work open, status, diff, commit, discard, prune, log, show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from ..core.heading import printable
+from ..workcopy import POLICIES, Workcopies, seconds
+from ..workcopy.showing import log_line, outcome_line, status_line
+from . import output
+from .options import Whole, option, roots_or_default
+
+format_option = option(
+    "--format", "form", type=click.Choice(("text", "json")), default="text", help="What to print."
+)
+roots_option = option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="DIR",
+    help="A folder of notes; repeatable.  [default: those of ORGCTX_ROOT, or of orgctx.toml]",
+)
+
+
+@click.group()
+def work() -> None:
+    """Edit notes in a copy of one's own; commit what was edited, checked, into the notes.
+
+    ID names a copy. Exit status 3 of commit: something is in conflict or was refused, and is still
+    in the copy.
+    """
+
+
+@work.command("open")
+@click.argument("copy_id", metavar="ID")
+@roots_option
+def open_(copy_id: str, roots: Sequence[str]) -> None:
+    """Open a copy, made on first use, and print its folder.
+
+    A copy that was there keeps its edits; the rest of it becomes what the notes are now.
+    """
+    copy = Workcopies(*roots_or_default(roots)).open(copy_id)
+    for problem in copy.problems:
+        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.write(f"{copy.folder}\n")
+
+
+@work.command()
+@format_option
+def status(form: str) -> None:
+    """List the copies: name, edited notes, folder."""
+    rows = Workcopies().status()
+    if form == "json":
+        data = [{**each._asdict(), "folder": str(each.folder)} for each in rows]
+        output.write(output.to_json({"copies": data}))
+    else:
+        output.write("".join(map(status_line, rows)))
+
+
+@work.command()
+@click.argument("copy_id", metavar="ID")
+@format_option
+def diff(copy_id: str, form: str) -> None:
+    """Print what was edited in a copy, as a patch."""
+    rows = Workcopies().diff(copy_id)
+    if form == "json":
+        output.write(output.to_json({"edited": [each._asdict() for each in rows]}))
+    else:
+        output.write("".join(each.patch for each in rows))
+
+
+@work.command()
+@click.argument("copy_id", metavar="ID")
+@option("-m", "--message", required=True, metavar="TEXT", help="What was done.")
+@option(
+    "--on-conflict",
+    type=click.Choice(POLICIES),
+    default=POLICIES[0],
+    help="What becomes of an entry that was edited here and in the notes: nothing, or this half.",
+)
+@option("--allow-shrink", is_flag=True, help="A note may lose more than half of its text.")
+@format_option
+def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, form: str) -> None:
+    """Bring what was edited in a copy into the notes; print a line for each path.
+
+    What others edited meanwhile is merged, entry by entry. Outcomes: written, merged, deleted,
+    unchanged; conflict, refused.
+    """
+    report = Workcopies().commit(copy_id, message, on_conflict, allow_shrink)
+    if form == "json":
+        rows = [each.to_data() for each in report.outcomes]
+        output.write(output.to_json({"revision": report.revision, "outcomes": rows}))
+    else:
+        output.write("".join(map(outcome_line, report.outcomes)))
+    if not report.is_whole:
+        raise click.exceptions.Exit(3)
+
+
+@work.command()
+@click.argument("copy_id", metavar="ID")
+def discard(copy_id: str) -> None:
+    """Delete a copy; what was edited in it stays in the history."""
+    Workcopies().discard(copy_id)
+
+
+@work.command()
+@option(
+    "--older-than",
+    default="30d",
+    metavar="TIME",
+    help="Not used for so long: a number and s, m, h, d or w.",
+)
+def prune(older_than: str) -> None:
+    """Discard the copies that nobody has used for long; print their names."""
+    for each in Workcopies().prune(seconds(older_than)):
+        output.write(f"{printable(each)}\n")
+
+
+@work.command()
+@option("--limit", type=Whole(1), default=20, metavar="N", help="The newest so many.")
+@format_option
+def log(limit: int, form: str) -> None:
+    """List what was committed or discarded, the newest first."""
+    rows = Workcopies().log(limit)
+    if form == "json":
+        data = [{"revision": revision, **record.to_data()} for revision, record in rows]
+        output.write(output.to_json({"log": data}))
+    else:
+        output.write("".join(log_line(*row) for row in rows))
+
+
+@work.command()
+@click.argument("revision", metavar="REV[:PATH]")
+def show(revision: str) -> None:
+    """Print a commit, or a version of a note.
+
+    REV is of a commit, or of a version as `commit` and `read` name it. PATH is a note in a commit;
+    base/, ours/ or theirs/ before it mean another version than the result.
+    """
+    output.write(Workcopies().show(revision))
