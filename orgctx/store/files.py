@@ -107,8 +107,9 @@ def is_conflict_copy(name: str) -> bool:
 
 
 def is_litter(name: str) -> bool:
-    """Whether a file of this name is hidden, or something that an editor leaves."""
-    return name.startswith(".") or name.endswith("~") or _LITTER.match(name) is not None
+    """Whether a file of this name is no note, and hidden or something that an editor leaves."""
+    is_hidden = name.startswith(".") or name.endswith("~") or _LITTER.match(name) is not None
+    return is_hidden and not is_note(name)
 
 
 def _link(root: Path, entry: os.DirEntry[str]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from secrets import token_hex
 
+from ..config import load, users_file
 from ..store.counts import key_of_folder
 from ..store.database import VERSION
 from ..store.indexed import IndexedStore
@@ -23,7 +24,7 @@ def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = Fal
     is_frozen: answer from what is known, without looking for changes first.
     """
     roots = {root.name: str(root.folder) for root in checkout.copied}
-    config, configs = checkout.store.config, checkout.store.configs
+    config, configs = load(users_file(), is_users=True), checkout.configs
     file = checkout.place / "memex.sqlite"
     try:
         if not file.exists():

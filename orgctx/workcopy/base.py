@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,11 +64,23 @@ class Base:
     def __init__(self, folder: Path) -> None:
         """folder: the copy's. Raises: Unreadable if the table is damaged."""
         self._texts, self._table = folder / "base", folder / "base.json"
-        try:
-            found = json.loads(self._table.read_bytes()) if self._table.exists() else {}
-            self.rows = {path: _row(*values) for path, values in found.items()}
-        except (ValueError, TypeError, AttributeError) as error:
-            raise _damaged(self._table) from error
+        self._next = folder / "next.json"
+        self.rows = _read(self._table)
+
+    def resolve(self, revision: Callable[[str], str | None]) -> None:
+        """Find out how far somebody came who announced changes and was killed.
+
+        revision: (path) -> what git calls the copy's file now; None if there is none.
+        """
+        announced = _read(self._next)
+        if not self._next.exists():
+            return
+        for path in {*self.rows, *announced}:
+            row, new = self.rows.get(path), announced.get(path)
+            if row != new and revision(path) == (new.revision if new else None):
+                self.rows.pop(path, None)
+                if new:
+                    self.rows[path] = new
 
     def data(self, path: str) -> bytes | None:
         """A note as the copy got it; None if it did not. Raises: Unreadable if that is lost."""
@@ -91,11 +103,24 @@ class Base:
         self._last = 0
         with open(self._texts, "ab", opener=_for_owner) as self._file:
             yield
-        temporary = self._table.with_suffix(".new")
+        self._save(self._table)
+        self._next.unlink(missing_ok=True)
+
+    def announce(self) -> None:
+        """Say what the base will be, before the copy's files become it; only in `changing`.
+
+        Else, of whoever is killed in between, a file that was brought up to date would look like
+        one that was edited.
+        """
+        self._file.flush()
+        self._save(self._next)
+
+    def _save(self, table: Path) -> None:
+        temporary = table.with_suffix(".new")
         with open(temporary, "w", encoding="ascii", opener=_for_owner) as file:
             file.write(json.dumps(self.rows, separators=(",", ":")))
         _wait_for_tick(temporary, self._last)
-        os.replace(temporary, self._table)
+        os.replace(temporary, table)
 
     def add(
         self,
@@ -121,6 +146,15 @@ class Base:
         """Note that a note is what it was, though its signature is another."""
         row = self.rows[path]
         self.rows[path] = row._replace(note=signature(note), is_settled=_is_settled(note))
+
+
+def _read(table: Path) -> dict[str, Row]:
+    """The rows of a table; none if it is not there. Raises: Unreadable if it is damaged."""
+    try:
+        found = json.loads(table.read_bytes()) if table.exists() else {}
+        return {path: _row(*values) for path, values in found.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise _damaged(table) from error
 
 
 def _row(

@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from ..config import Config, load, users_file
 from ..core.model import Problem
-from ..errors import NotFound, Unreadable
+from ..errors import NotFound, OrgctxError, Unreadable
 from ..store.roots import Root
 from ..store.store import Store
 from .base import Base
@@ -49,6 +49,13 @@ class Checkout:
         )
         self.copied = tuple(r._replace(folder=place / FILES / r.name) for r in self.roots)
         self.base, self.notes, self.files = Base(place), Files(self.roots), Files(self.copied)
+        self.base.resolve(self._revision)
+
+    def _revision(self, path: str) -> str | None:
+        try:
+            return self.files.read(path).revision
+        except OrgctxError:
+            return None
 
     @cached_property
     def store(self) -> Store:
@@ -74,10 +81,11 @@ class Checkout:
         roots = {root.name: str(root.folder) for root in store.roots}
         about = {"version": VERSION, "id": copy_id, "roots": roots}
         (new / "copy.json").write_text(json.dumps(about), encoding="ascii")
-        copying = Copying(store, Base(new), new / FILES)
-        for root in store.roots:
-            (new / FILES / root.name).mkdir(parents=True, mode=0o700)
-        copying.all()
+        copied = tuple(r._replace(folder=new / FILES / r.name) for r in store.roots)
+        for root in copied:
+            root.folder.mkdir(parents=True, mode=0o700)
+        copying = Copying(store, Base(new), copied)
+        copying.make()
         os.rename(new, place := state.place(copy_id))
         return cls(copy_id, place), copying.problems
 
@@ -93,8 +101,8 @@ class Checkout:
 
     def refresh(self) -> list[Problem]:
         """Bring what nobody edited up to date with the notes. Returns: what was passed over."""
-        copying = Copying(self.store, self.base, self.place / FILES)
-        copying.all()
+        copying = Copying(self.store, self.base, self.copied)
+        copying.refresh()
         return copying.problems
 
     def changes(self) -> list[Change]:
@@ -121,6 +129,7 @@ class Checkout:
             self._rebase(path, ours, "", None, None)
             return
         note = self.notes.read(path)
+        self.files.sweep(path)
         if data != kept:
             mtime = note.found.st_mtime_ns if note.found else None
             copy = self.files.write(path, kept, mtime=mtime)

@@ -38,6 +38,7 @@ class Commit:
         self._state, self._checkout = state, checkout
         self._prefer, self._allow_shrink = prefer, allow_shrink
         self._history, self._doing = History(state.history), Doing(state.doing)
+        self._modes: dict[str, int | None] = {}
 
     def make(self, message: str) -> Report:
         """Bring the edits into the notes.
@@ -63,11 +64,12 @@ class Commit:
         path, notes = change.path, self._checkout.notes
         row, tags = self._checkout.base.rows.get(path), self._checkout.tags(path)
         try:
-            theirs = notes.read(path).data
+            note = notes.read(path)
         except OrgctxError as error:
             why = change.refused or error.message.removeprefix(f"{path}: ")
             return plan(change._replace(refused=why), None, row, self._prefer, tags)
-        found = plan(change, theirs, row, self._prefer, tags)
+        self._modes[path] = note.mode
+        found = plan(change, note.data, row, self._prefer, tags)
         why = refusal(notes, path) if found.writes else ""
         return found.refused(why) if why else found
 
@@ -85,12 +87,11 @@ class Commit:
 
     def _made(self, plans: list[Plan], outcomes: tuple[Outcome, ...], message: str) -> str:
         """Record and write. Returns: the revision; "" if somebody else wrote first."""
-        modes = {each.path: self._checkout.notes.read(each.path).mode for each in plans}
         self._doing.write()
         record = record_of(self._checkout, "commit", message, outcomes)
         revision = self._history.record(record, versions_of(plans))
-        self._doing.write(commit=revision, modes=modes)
-        task = Task(outcomes, modes, self._checkout.notes, self._history)
+        self._doing.write(commit=revision, modes=self._modes)
+        task = Task(outcomes, self._modes, self._checkout.notes, self._history)
         try:
             is_done = task.carry_out()
         except OSError:
@@ -98,6 +99,7 @@ class Commit:
             self._doing.end()
             raise
         if is_done:
+            self._doing.write(commit=revision, is_done=True)
             self._history.advance(revision)
             self._checkout.settle(outcomes, self._history)
         else:
@@ -136,8 +138,8 @@ def recover(state: State) -> None:
     if revision := found.get("commit"):
         record = history.read(revision)
         roots = roots_of(list(record.roots.values()), list(record.roots))
-        task = Task(record.outcomes, found["modes"], Files(roots), history)
-        if task.carry_out():
+        task = Task(record.outcomes, found.get("modes", {}), Files(roots), history)
+        if found.get("is_done") or task.carry_out():
             history.advance(revision)
             place = state.place(record.copy)
             if place.is_dir():

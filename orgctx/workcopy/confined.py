@@ -177,6 +177,12 @@ class Folder:
             os.fsync(self.descriptor)
         return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
 
+    def sweep(self) -> None:
+        """Delete what a killed command has left in the folder."""
+        for name in os.listdir(self.descriptor):
+            if name.startswith(TEMPORARY):
+                self.remove(name)
+
     def rename(self, name: str, folder: Folder, to: str) -> None:
         """Move a file or folder, in place of what is there."""
         os.replace(name, to, src_dir_fd=self.descriptor, dst_dir_fd=folder.descriptor)
@@ -260,11 +266,9 @@ class Files:
             return folder.write(name, data, mode, mtime, folder.stat(name), is_durable)
 
     def sweep(self, path: str) -> None:
-        """Delete what a killed command has left beside a file."""
+        """Delete what a killed command has left in a file's folder."""
         with suppress(NotFound, OutsideRoot), self.at(path) as (folder, _):
-            for name in os.listdir(folder.descriptor):
-                if name.startswith(TEMPORARY):
-                    folder.remove(name)
+            folder.sweep()
 
 
 def _all_of(descriptor: int, size: int) -> bytes:

@@ -18,16 +18,17 @@ from ..store import files
 from ..store.roots import Root
 from ..store.store import Store
 from .base import Base, Row, signature
-from .confined import Folder, parts_of
+from .confined import Files, Folder, Note, parts_of
 
 
 class Found(NamedTuple):
-    """A note on the disk. path: its address. folder, name: where it is."""
+    """A note on the disk. path: its address. folder, name: where it is in its root."""
 
     path: str
     root: Root
     folder: str
     name: str
+    entry: os.DirEntry[str]
 
 
 def notes_of(store: Store, problems: list[Problem]) -> Iterator[Found]:
@@ -40,9 +41,9 @@ def notes_of(store: Store, problems: list[Problem]) -> Iterator[Found]:
                 if not files.hides(Path(found.path), config.private_tags):
                     problems.append(Problem(root.address(found.path), 0, found.what))
             else:
-                within = found.path[start:].replace(os.sep, "/")
+                within = found.path[start:]
                 folder, _, name = within.rpartition("/")
-                yield Found(root.prefix + within, root, folder, name)
+                yield Found(root.prefix + within, root, folder, name, found)
 
 
 def shown(data: bytes, path: str, tags: frozenset[str]) -> bytes | None:
@@ -66,99 +67,119 @@ class Copying:
     problems: what was passed over, or could not be read.
     """
 
-    def __init__(self, store: Store, base: Base, place: Path) -> None:
-        """store: of the notes. place: of the copy's files."""
-        self._store, self._base, self._place = store, base, place
+    def __init__(self, store: Store, base: Base, copied: tuple[Root, ...]) -> None:
+        """store: of the notes. copied: the same roots in the copy."""
+        self._store, self._base = store, base
+        self._notes, self._files = Files(store.roots), Files(copied)
+        self._places = {root.name: root.folder for root in copied}
         self.problems: list[Problem] = []
 
-    def all(self) -> None:
-        """Bring what nobody edited in the copy up to date with the notes."""
-        gone = dict(self._base.rows)
+    def make(self) -> None:
+        """Copy all notes into a new copy, which nobody else knows yet."""
         found = notes_of(self._store, self.problems)
         with self._base.changing():
             for (root, folder), group in groupby(found, key=lambda each: (each.root, each.folder)):
-                names = {each.name: each.path for each in group}
-                for path in names.values():
-                    gone.pop(path, None)
+                parts, place = parts_of(folder) if folder else (), self._places[root.name]
                 try:
-                    self._folder(root, folder, names)
+                    with Folder.at(root.folder) as outer, outer.within(parts) as source:
+                        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+                        with Folder.at(place) as inner, inner.within(parts, make=True) as target:
+                            for each in group:
+                                self._copy(each, source, target)
                 except (NotFound, OutsideRoot):  # moved away meanwhile
                     continue
-            for path in gone:
-                self._forget(path)
 
-    def _folder(self, root: Root, path: str, names: dict[str, str]) -> None:
-        """The notes in one folder. names: name -> address."""
-        parts = parts_of(path) if path else ()
-        top = self._place / root.name
-        with Folder.at(root.folder) as outer, outer.within(parts) as source:
-            known = {name: self._is_known(source, name, at) for name, at in names.items()}
-            if all(known.values()):
-                return
-            top.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with Folder.at(top) as inner, inner.within(parts, make=True) as target:
-                for name, is_known in known.items():
-                    if not is_known:
-                        self._note(root, source, target, name, names[name])
-
-    def _is_known(self, source: Folder, name: str, path: str) -> bool:
-        if (row := self._base.rows.get(path)) is None or not row.is_settled:
-            return False
-        found = source.stat(name)
-        return found is not None and row.note == signature(found)
-
-    def _note(self, root: Root, source: Folder, target: Folder, name: str, path: str) -> None:
-        """Copy a note that is new, or may have changed, unless it was edited in the copy."""
+    def _copy(self, found: Found, source: Folder, target: Folder) -> None:
+        """One note."""
         try:
-            if (found := source.read(name)) is None:
-                return
-            data, note = found
-            row = self._base.rows.get(path)
-            if row and row.source == files.revision_of(data):
-                self._base.touch(path, note)
-                return
-            if row and is_edited(target, name, row):
-                return
-            kept = shown(data, path, self._store.configs[root.name].private_tags)
+            data, note = source.read(found.name) or (b"", None)
+            kept = self._shown(found, data) if note else None
         except OrgctxError as error:
-            what = error.message.removeprefix(f"{path}: ")
-            self.problems.append(Problem(path, 0, what, error.hint))
+            self._tell(found.path, error)
             return
-        if kept is None:
-            self._forget(path)
-            return
-        mtime = note.st_mtime_ns  # what is newest is shown first, in the copy as in the notes
-        make = target.write if row else target.create
-        if copy := make(name, kept, mtime=mtime):
+        if note is not None and kept is not None:
+            # what is newest is shown first, in the copy as in the notes
+            copy = target.create(found.name, kept, note.st_mtime_ns)
             revision = "" if kept is data else files.revision_of(data)
-            self._base.add(path, kept, revision, note, copy)
+            self._base.add(found.path, kept, revision, note, copy)
 
-    def _forget(self, path: str) -> None:
-        """Take a note out of the copy that is no longer there to be shown."""
-        row = self._base.rows.get(path)
-        root = next(each for each in self._store.roots if each.inside(path) is not None)
-        *parts, name = parts_of(path.removeprefix(root.prefix))
-        try:
-            with Folder.at(self._place / root.name) as top, top.within(tuple(parts)) as target:
-                if row is None or is_edited(target, name, row):
-                    return
-                target.remove(name)
-        except (NotFound, OutsideRoot):  # its folder is gone from the copy
+    def _shown(self, found: Found, data: bytes) -> bytes | None:
+        return shown(data, found.path, self._store.configs[found.root.name].private_tags)
+
+    def _tell(self, path: str, error: OrgctxError) -> None:
+        what = error.message.removeprefix(f"{path}: ")
+        self.problems.append(Problem(path, 0, what, error.hint))
+
+    def refresh(self) -> None:
+        """Bring what nobody edited in a copy up to date with the notes.
+
+        The base says first what is to be, and then it is written: see `Base.announce`.
+        """
+        gone, times = dict(self._base.rows), dict[str, int]()
+        with self._base.changing():
+            for found in notes_of(self._store, self.problems):
+                row = gone.pop(found.path, None)
+                try:
+                    times.update(self._changed(found, row))
+                except FileNotFoundError:  # it has just vanished
+                    continue
+                except OrgctxError as error:
+                    self._tell(found.path, error)
+            gone = {
+                path: row for path, row in gone.items() if not is_edited(self._files, path, row)
+            }
+            for path in gone:
+                del self._base.rows[path]
+            if times or gone:
+                self._base.announce()
+            for path in gone:
+                self._write(path, None)
+            for path, mtime in times.items():
+                self._write(path, mtime)
+
+    def _changed(self, found: Found, row: Row | None) -> Iterator[tuple[str, int]]:
+        """The path and time of a note that is to be copied anew, which the base knows then."""
+        path = found.path
+        if row and row.is_settled and row.note == signature(found.entry.stat()):
             return
-        del self._base.rows[path]
+        data, note = self._notes.read(path)
+        if data is None or note is None:
+            return
+        if row and row.source == files.revision_of(data):
+            self._base.touch(path, note)
+        elif not is_edited(self._files, path, row):
+            kept = self._shown(found, data)
+            if kept is not None:
+                revision = "" if kept is data else files.revision_of(data)
+                self._base.add(path, kept, revision, note, None)
+                yield path, note.st_mtime_ns
+            elif row:
+                del self._base.rows[path]
+                self._files.write(path, None)
+
+    def _write(self, path: str, mtime: int | None) -> None:
+        """Write a copy's file as the base has it, or delete it."""
+        self._files.sweep(path)
+        copy = self._files.write(path, self._base.data(path), mtime=mtime)
+        if copy:
+            self._base.rows[path] = self._base.rows[path]._replace(copy=signature(copy))
 
 
-def is_edited(folder: Folder, name: str, row: Row | None) -> bool:
+def is_edited(copied: Files, path: str, row: Row | None) -> bool:
     """Whether a copy's file is not what the base says; without a row, whether there is one.
 
     A file that was touched but holds what it held is not.
     """
-    found = folder.stat(name)
-    if row is None or found is None:
-        return (row is None) != (found is None)
-    if row.copy == signature(found):
-        return False
-    if not stat.S_ISREG(found.st_mode) or found.st_size != row.size:
+    try:
+        with copied.at(path) as (folder, name):
+            found = folder.stat(name)
+            if row is None or found is None:
+                return (row is None) != (found is None)
+            if row.copy == signature(found):
+                return False
+            is_other = not stat.S_ISREG(found.st_mode) or found.st_size != row.size
+            return is_other or Note(*(folder.read(name) or (None, None))).revision != row.revision
+    except NotFound:
+        return row is not None
+    except OutsideRoot:
         return True
-    data = folder.read(name)
-    return data is None or files.revision_of(data[0]) != row.revision

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from ..errors import Ambiguous, NotFound
@@ -47,23 +48,23 @@ class History:
         repository.object_store.fsync_object_files = True
         return repository
 
+    @property
+    def _new(self) -> Path:
+        return self._folder.with_name(".history")
+
     def _make(self) -> None:
         """Make the repository, at once and whole."""
-        from shutil import rmtree
-
         from dulwich.repo import Repo
 
-        new = self._folder.with_name(".history")
-        if new.exists():
-            rmtree(new)
-        new.mkdir(mode=0o700)
-        Repo.init_bare(str(new), default_branch=b"main").close()
-        os.replace(new, self._folder)
+        self._new.mkdir(mode=0o700)
+        Repo.init_bare(str(self._new), default_branch=b"main").close()
+        os.replace(self._new, self._folder)
 
     def sweep(self) -> None:
-        """Delete the locks of a command that was killed."""
+        """Delete what a command that was killed has left: its locks, a repository half made."""
         for lock in self._folder.rglob("*.lock"):
             lock.unlink()
+        rmtree(self._new, ignore_errors=True)
 
     def record(self, record: Record, versions: Versions) -> str:
         """Write a record that is not yet in the log. versions: see SIDES. Returns: its revision."""

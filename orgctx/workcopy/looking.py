@@ -137,9 +137,9 @@ class Looking(Working):
         with Folder.at(root.folder) as top, top.within(parts) as folder:
             for name in os.listdir(folder.descriptor):
                 found, place = folder.stat(name), root.address(root.folder.joinpath(*parts, name))
-                if found is None or name.startswith("."):
+                if found is None:
                     continue
-                if stat.S_ISDIR(found.st_mode):
+                if stat.S_ISDIR(found.st_mode) and not name.startswith("."):
                     yield Item(place, True, 0, found.st_mtime_ns)
                 elif files.is_note(name) and self.store.has(place):
                     yield Item(place, False, found.st_size, found.st_mtime_ns)

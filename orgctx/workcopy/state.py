@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 from urllib.parse import quote, unquote
 
 from ..errors import BadArgument, OrgctxError
+from .confined import TEMPORARY
 
 WAIT_SECONDS = 60
 """How long a command waits for another one to end."""
@@ -39,7 +40,8 @@ class State:
         """
         from filelock import FileLock, Timeout  # only who works with copies pays
 
-        self.copies.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.copies.mkdir(exist_ok=True, mode=0o700)
         lock = FileLock(self.folder / "lock", WAIT_SECONDS, poll_interval=0.01)
         try:
             lock.acquire()
@@ -73,9 +75,11 @@ class State:
         shutil.rmtree(gone)
 
     def sweep(self) -> None:
-        """Delete copies that were never finished, or not quite deleted."""
+        """Delete what was never finished, or not quite deleted."""
         for each in self.copies.glob(".*"):
             shutil.rmtree(each)
+        for each in self.folder.glob(f"{TEMPORARY}*"):
+            each.unlink()
 
 
 def _default() -> Path:

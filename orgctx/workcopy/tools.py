@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound
-from ..store import files
 from ..store.address import get_close_matches
 from .confined import parts_of
 from .entries import (
@@ -120,8 +119,8 @@ class FileTools(Working):
     def mkdir(self, path: str) -> None:
         """Make a folder, and those above it. Raises: OutsideRoot, BadArgument, NotFound."""
         parts = parts_of(path)
-        if any(files.is_litter(each) for each in parts):
-            raise BadArgument(f"{path}: hidden folders have no notes", "give another name", "path")
+        if any(each.startswith(".") for each in parts):
+            raise BadArgument(f"{path}: a hidden folder has no notes", "give another name", "path")
         with self._state.lock(), self._files.at(f"{path.rstrip('/')}/x", make=True):
             return
 

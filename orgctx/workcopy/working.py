@@ -147,8 +147,8 @@ class Working:
         *folders, name = parts_of(path)
         root, inside = self._checkout.notes.root(path)
         why = ""
-        if any(files.is_litter(each) for each in (*folders, name)):
-            why = "hidden files and what editors leave are no notes"
+        if any(each.startswith(".") for each in folders):
+            why = "a hidden folder has no notes"
         elif not files.is_note(name):
             why = f"a note's name ends in {' or '.join(files.SUFFIXES)}"
         elif files.is_conflict_copy(name):

@@ -84,7 +84,10 @@ class Doing:
         self._place = place
 
     def read(self) -> dict[str, Any] | None:
-        """What is being done: `commit` and `modes`, once notes are written; None if nothing."""
+        """What is being done; None if nothing.
+
+        commit, modes: once notes are written. is_done: once all are; then they may change again.
+        """
         try:
             found: dict[str, Any] = json.loads(self._place.read_bytes())
         except FileNotFoundError:

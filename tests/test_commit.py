@@ -1,0 +1,765 @@
+"""Commits: what becomes of each path, what is checked, and that nothing else changes."""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+
+import copies
+import pytest
+from copies import Notes
+
+from orgctx.errors import BadArgument, NotFound, Stale
+from orgctx.store.files import revision_of
+from orgctx.workcopy import Workcopies
+from orgctx.workcopy.committing import Commit
+from orgctx.workcopy.confined import Folder
+from orgctx.workcopy.state import State
+
+
+@pytest.fixture
+def notes(tmp_path):
+    return Notes.make(tmp_path)
+
+
+def reasons(report):
+    return {each.path: each.why for each in report.outcomes}
+
+
+# --- Outcomes ------------------------------------------------------------------------------------
+
+
+def test_what_was_edited_is_written_and_nothing_else(notes):
+    copy = notes.work.open("x")
+    before = copies.state(notes.root)
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.put("sub/new/n.org", "* New\n", copy.folder)
+    (copy.folder / "sub/b.org").unlink()
+    assert notes.outcomes() == {
+        "a.org": "written",
+        "sub/b.org": "deleted",
+        "sub/new/n.org": "written",
+    }
+    assert notes.get("a.org") == copies.A.replace("text one", "mine")
+    assert (notes.get("sub/b.org"), notes.get("sub/new/n.org")) == (None, "* New\n")
+    untouched = str(notes.root / "sub/deeper/c.org")
+    assert copies.state(notes.root)[untouched] == before[untouched]
+    assert notes.work.diff("x") == []
+    assert notes.outcomes() == {}
+
+
+def test_what_others_edited_is_never_reverted(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.put("sub/b.org", "* Theirs\n")
+    (notes.root / "sub/deeper/c.org").unlink()
+    assert notes.outcomes() == {"a.org": "written"}
+    assert notes.get("sub/b.org") == "* Theirs\n"
+    assert notes.get("sub/deeper/c.org") is None
+
+
+def test_a_note_that_both_edited_is_merged(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("a.org", "text two", "theirs")
+    assert notes.outcomes() == {"a.org": "merged"}
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == both
+    assert (copy.folder / "a.org").read_text() == both
+    assert notes.work.diff("x") == []
+
+
+def test_both_made_the_same_note(notes):
+    copy = notes.work.open("x")
+    notes.put("day.org", "#+title: Day\n* Ann\n")
+    notes.put("day.org", "#+title: Day\n* Bob\n", copy.folder)
+    assert notes.outcomes() == {"day.org": "merged"}
+    assert notes.get("day.org") == "#+title: Day\n* Ann\n* Bob\n"
+
+
+def test_what_both_did_alike_is_unchanged(notes):
+    copy = notes.work.open("x")
+    for root in (notes.root, copy.folder):
+        notes.replace("a.org", "text one", "same", root)
+        notes.put("n.org", "* New\n", root)
+        (root / "sub/b.org").unlink()
+    before = copies.state(notes.root)
+    assert notes.outcomes() == {
+        "a.org": "unchanged",
+        "n.org": "unchanged",
+        "sub/b.org": "unchanged",
+    }
+    assert copies.state(notes.root) == before
+    assert notes.work.diff("x") == []
+
+
+def conflicting(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("a.org", "text two", "also mine", copy.folder)
+    notes.replace("a.org", "text one", "theirs")
+    return copy
+
+
+def test_a_conflict_is_refused_and_told(notes):
+    copy = conflicting(notes)
+    theirs, ours = notes.get("a.org"), (copy.folder / "a.org").read_text()
+    report = notes.work.commit("x", "a test")
+    [outcome] = report.outcomes
+    assert (outcome.what, report.is_whole) == ("conflict", False)
+    assert outcome.why == "on both sides: changed a.org::One"
+    assert [each.address for each in outcome.conflicts] == ["a.org::One"]
+    assert outcome.ours == revision_of(ours.encode())
+    assert outcome.theirs == outcome.result == revision_of(theirs.encode())
+    assert (notes.get("a.org"), (copy.folder / "a.org").read_text()) == (theirs, ours)
+    for revision, text in ((outcome.ours, ours), (outcome.theirs, theirs)):
+        assert notes.work.show(revision) == text
+    assert [each.path for each in notes.work.diff("x")] == ["a.org"]
+
+
+@pytest.mark.parametrize(
+    ("side", "what", "one"), [("ours", "merged", "mine"), ("theirs", "merged", "theirs")]
+)
+def test_a_conflict_is_settled_for_a_side(notes, side, what, one):
+    copy = conflicting(notes)
+    theirs, ours = notes.get("a.org"), (copy.folder / "a.org").read_text()
+    report = notes.work.commit("x", "a test", side)
+    [outcome] = report.outcomes
+    assert (outcome.what, outcome.why) == (what, f"settled for {side}")
+    assert notes.get("a.org") == ours.replace("mine\n* Two", f"{one}\n* Two")
+    assert (copy.folder / "a.org").read_text() == notes.get("a.org")
+    assert notes.work.show(f"{report.revision[:10]}:ours/a.org") == ours
+    assert notes.work.show(f"{report.revision[:10]}:theirs/a.org") == theirs
+
+
+def test_a_conflict_that_is_all_there_is_leaves_theirs_unchanged(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("a.org", "text one", "theirs")
+    before = copies.state(notes.root)
+    assert notes.outcomes(on_conflict="theirs") == {"a.org": "unchanged"}
+    assert copies.state(notes.root) == before
+    assert (copy.folder / "a.org").read_text() == notes.get("a.org")
+
+
+@pytest.mark.parametrize(
+    ("side", "outcome", "is_there"),
+    [("refuse", "conflict", True), ("theirs", "unchanged", True), ("ours", "deleted", False)],
+)
+def test_deleted_here_and_edited_there(notes, side, outcome, is_there):
+    copy = notes.work.open("x")
+    (copy.folder / "a.org").unlink()
+    notes.replace("a.org", "text one", "theirs")
+    theirs = notes.get("a.org")
+    assert notes.outcomes(on_conflict=side) == {"a.org": outcome}
+    assert notes.get("a.org") == (theirs if is_there else None)
+    revision = notes.work.log()[0][0]
+    assert notes.work.show(f"{revision}:theirs/a.org") == theirs
+
+
+@pytest.mark.parametrize(
+    ("side", "outcome", "is_there"),
+    [("refuse", "conflict", False), ("theirs", "unchanged", False), ("ours", "written", True)],
+)
+def test_edited_here_and_deleted_there(notes, side, outcome, is_there):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    ours = (copy.folder / "a.org").read_text()
+    (notes.root / "a.org").unlink()
+    assert notes.outcomes(on_conflict=side) == {"a.org": outcome}
+    assert notes.get("a.org") == (ours if is_there else None)
+    assert (copy.folder / "a.org").exists() == (side != "theirs")
+    revision = notes.work.log()[0][0]
+    assert notes.work.show(f"{revision}:ours/a.org") == ours
+
+
+def test_what_is_held_back_holds_back_nothing_else(notes):
+    copy = conflicting(notes)
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    assert notes.outcomes() == {"a.org": "conflict", "sub/b.org": "written"}
+    notes.replace("a.org", "theirs", "text one")
+    assert notes.outcomes() == {"a.org": "written"}
+
+
+def test_every_outcome_is_one_of_six(notes):
+    whats = {"written", "merged", "conflict", "unchanged", "deleted", "refused"}
+    copy = conflicting(notes)
+    notes.put("x.txt", "", copy.folder)
+    (copy.folder / "sub/b.org").unlink()
+    found = notes.outcomes()
+    assert found == {"a.org": "conflict", "sub/b.org": "deleted", "x.txt": "refused"}
+    assert set(found.values()) <= whats
+
+
+@pytest.mark.parametrize("message", ["", "  \n", None])
+def test_a_message_says_what_was_done(notes, message):
+    notes.work.open("x")
+    with pytest.raises(BadArgument):
+        notes.work.commit("x", message)
+
+
+def test_an_unknown_policy(notes):
+    notes.work.open("x")
+    with pytest.raises(BadArgument, match="mine"):
+        notes.work.commit("x", "m", "mine")
+
+
+# --- What stays as it is -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o755])
+def test_the_mode_stays(notes, mode):
+    place = notes.root / "a.org"
+    place.chmod(mode)
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    assert notes.outcomes() == {"a.org": "written"}
+    assert stat.S_IMODE(place.stat().st_mode) == mode
+
+
+def test_a_new_note_has_the_mode_that_the_user_gives_files(notes):
+    copy = notes.work.open("x")
+    notes.put("n.org", "* N\n", copy.folder)
+    before = os.umask(0o027)
+    try:
+        notes.outcomes()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((notes.root / "n.org").stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser may give files away")
+def test_the_owner_stays(notes):
+    os.chown(notes.root / "a.org", 12345, 12345)
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.outcomes()
+    found = (notes.root / "a.org").stat()
+    assert (found.st_uid, found.st_gid) == (12345, 12345)
+
+
+FORMS: dict[str, Callable[[str], bytes]] = {
+    "byte order mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
+    "no newline at the end": lambda text: text.removesuffix("\n").encode(),
+    "mixed line ends": lambda text: text.replace("* Two\n", "* Two\r\n").encode(),
+    "blanks": lambda text: text.replace("* One\n", "* One   \n\n\n  ").encode(),
+    "latin-1": lambda text: f"# -*- coding: latin-1 -*-\n{text}é\n".encode("latin-1"),
+    "odd characters": lambda text: (text + "\f x\u2028\x85\x0b\x00 y\n").encode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_b77_bytes_that_nobody_edited_stay(tmp_path, form):
+    made = FORMS[form]
+    notes = Notes.make(tmp_path, {"a.org": made(copies.A)})
+    copy = notes.work.open("x")
+    assert (copy.folder / "a.org").read_bytes() == made(copies.A)
+    place = copy.folder / "a.org"
+    place.write_bytes(place.read_bytes().replace(b"text one", b"mine"))
+    there = notes.root / "a.org"
+    there.write_bytes(there.read_bytes().replace(b"text two", b"theirs"))
+    assert notes.outcomes() == {"a.org": "merged"}
+    expected = made(copies.A.replace("text one", "mine").replace("text two", "theirs"))
+    assert there.read_bytes() == expected
+
+
+def test_a_byte_order_mark_that_they_added_stays(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.put("a.org", b"\xef\xbb\xbf" + copies.A.encode())
+    assert notes.outcomes() == {"a.org": "merged"}
+    both = copies.A.replace("text one", "mine").encode()
+    assert (notes.root / "a.org").read_bytes() == b"\xef\xbb\xbf" + both
+
+
+def test_a_root_that_is_a_git_repository_changes_in_its_work_tree_alone(notes):
+    for call in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *call], cwd=notes.root, check=True)
+    git = copies.state(notes.root / ".git")
+    copy = notes.work.open("x")
+    assert not (copy.folder / ".git").exists()
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.outcomes()
+    assert copies.state(notes.root / ".git") == git
+
+
+def test_private_text_survives_a_commit_and_is_shown_nowhere(tmp_path):
+    text = "* Open\ntext\n* Secret :private:\nhidden\n* Vault :crypt:\npin 0000\n** Code\n* End\n"
+    config = 'private_tags = ["private"]\n'
+    notes = Notes.make(tmp_path, {"orgctx.toml": config, "a.org": text})
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text", "mine", copy.folder)
+    report = notes.work.commit("x", "a test")
+    assert [each.what for each in report.outcomes] == ["written"]
+    assert notes.get("a.org") == text.replace("text", "mine")
+    notes.replace("a.org", "mine", "ours", copy.folder)
+    notes.replace("a.org", "hidden", "still hidden")
+    report = notes.work.commit("x", "a test")
+    assert [each.what for each in report.outcomes] == ["merged"]
+    assert "still hidden" in notes.get("a.org")
+    revision = report.revision
+    everything = [
+        *(
+            notes.work.show(each)
+            for each in (revision, f"{revision}:a.org", f"{revision}:theirs/a.org")
+        ),
+        *(notes.work.show(each) for each in (report.outcomes[0].theirs, report.outcomes[0].result)),
+        *(each.patch for each in notes.work.diff("x")),
+        repr(report),
+        repr(notes.work.log()),
+    ]
+    for word in ("hidden", "0000", "Secret", "Code"):
+        assert not any(word in each for each in everything)
+
+
+@pytest.mark.parametrize("edit", ["delete", "empty", "drop"])
+def test_what_hides_private_text_is_not_deleted(tmp_path, edit):
+    text = "* Open\n** Secret :private:\nhidden\n* End\n"
+    config = 'private_tags = ["private"]\n'
+    notes = Notes.make(tmp_path, {"orgctx.toml": config, "a.org": text})
+    place = notes.work.open("x").folder / "a.org"
+    if edit == "delete":
+        place.unlink()
+    else:
+        place.write_text("" if edit == "empty" else "* End\n")
+    report = notes.work.commit("x", "m", allow_shrink=True)
+    assert [each.is_held for each in report.outcomes] == [True]
+    assert notes.get("a.org") == text
+    assert "hidden" not in repr(report)
+    assert "Secret" not in repr(report)
+
+
+def test_a_note_of_the_name_of_a_private_one_is_refused(tmp_path):
+    config = 'private_tags = ["private"]\n'
+    secret = "#+filetags: :private:\n* Hidden\n"
+    notes = Notes.make(tmp_path, {"orgctx.toml": config, "a.org": secret})
+    copy = notes.work.open("x")
+    notes.put("a.org", "* Mine\n", copy.folder)
+    report = notes.work.commit("x", "m")
+    assert [each.what for each in report.outcomes] == ["refused"]
+    assert notes.get("a.org") == secret
+
+
+# --- Checks --------------------------------------------------------------------------------------
+
+
+def refusal(notes, path="a.org", **how):
+    """Why a path is refused; "" if it is not."""
+    before = notes.get(path)
+    report = notes.work.commit("x", "a test", **how)
+    [outcome] = [each for each in report.outcomes if each.path == path]
+    if outcome.what != "refused":
+        return ""
+    assert notes.get(path) == before
+    assert not report.is_whole
+    return outcome.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (":END:\n", "", "line 3: a property drawer out of place or not whole"),
+        ("text one\n", "text\n:PROPERTIES:\n:ID: x\n:END:\n", "line 7: a property drawer out of"),
+        (":ID: one-1\n", ":ID: one-1\nno property\n", "line 3: a property drawer out of place"),
+        ("text one\n", "#+begin_src sh\nls\n", "line 6: half a block"),
+        ("text one\n", "#+begin_src org\n* inside\n#+end_src\n", "line 6: half a block"),
+        ("text one\n", "one\n#+end_quote\n", "line 7: half a block"),
+        ("text one\n", ":LOGBOOK:\nCLOCK: [2024-01-01 Mon 09:00]\n", "line 6: half a block"),
+        (":ID: one-1\n", ":ID: one-1\n:ID: one-2\n", "line 3: more than one ID"),
+    ],
+)
+def test_drawers_and_blocks_stay_whole(notes, old, new, why):
+    copy = notes.work.open("x")
+    notes.replace("a.org", old, new, copy.folder)
+    assert refusal(notes).startswith(why)
+
+
+def test_what_was_broken_before_is_nobody_s_fault(tmp_path):
+    broken = "* A\n:PROPERTIES:\n:ID: x\n* B\n#+begin_src\ntext\n"
+    notes = Notes.make(tmp_path, {"a.org": broken})
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text", "mine", copy.folder)
+    assert notes.outcomes() == {"a.org": "written"}
+
+
+def test_half_a_note_may_go_but_no_more(notes):
+    copy = notes.work.open("x")
+    text = "* A\n" + "x" * 95 + "\n"
+    notes.put("n.org", text, copy.folder)
+    notes.outcomes()
+    notes.put("n.org", text[:50], copy.folder)
+    assert notes.outcomes() == {"n.org": "written"}
+    notes.put("n.org", text[:24], copy.folder)
+    assert "more than half" in refusal(notes, "n.org")
+    assert notes.outcomes(allow_shrink=True) == {"n.org": "written"}
+    notes.put("n.org", "", copy.folder)
+    assert "more than half" in refusal(notes, "n.org")
+
+
+def test_what_goes_to_another_note_is_not_lost(notes):
+    copy = notes.work.open("x")
+    moved = "* Two\ntext two\n"
+    one = copies.A.replace(moved, "")
+    notes.put("a.org", "#+title: A\n", copy.folder)
+    rest = one.removeprefix("#+title: A\n") + moved
+    notes.put("new.org", rest, copy.folder)
+    assert notes.outcomes() == {"a.org": "written", "new.org": "written"}
+
+
+def test_an_id_is_unique_in_all_notes(notes):
+    copy = notes.work.open("x")
+    drawer = ":PROPERTIES:\n:ID: one-1\n:END:\n"
+    notes.put("sub/b.org", copies.B.replace("text b", f"{drawer}text b"), copy.folder)
+    assert refusal(notes, "sub/b.org") == "another entry has the ID one-1, too"
+    notes.put("sub/b.org", copies.B, copy.folder)
+    notes.replace("a.org", "* Two\n", f"* Two\n{drawer}", copy.folder)
+    assert refusal(notes) == "another entry has the ID one-1, too"
+
+
+def test_an_id_that_somebody_else_has_just_used(notes):
+    copy = notes.work.open("x")
+    drawer = ":PROPERTIES:\n:ID: new-1\n:END:\n"
+    notes.replace("a.org", "* Two\n", f"* Two\n{drawer}", copy.folder)
+    notes.put("other.org", f"* Other\n{drawer}")
+    assert refusal(notes) == "another entry has the ID new-1, too"
+
+
+def test_two_new_entries_of_one_id(notes):
+    copy = notes.work.open("x")
+    for name in ("m.org", "n.org"):
+        notes.put(name, "* New\n:PROPERTIES:\n:ID: new-1\n:END:\n", copy.folder)
+    assert notes.outcomes() == {"m.org": "refused", "n.org": "refused"}
+
+
+def test_an_id_may_move_to_another_note(notes):
+    copy = notes.work.open("x")
+    entry = copies.A[len("#+title: A\n") : copies.A.index("* Two")]
+    notes.replace("a.org", entry, "", copy.folder)
+    notes.put("sub/b.org", copies.B + entry, copy.folder)
+    assert notes.outcomes() == {"a.org": "written", "sub/b.org": "written"}
+
+
+@pytest.mark.parametrize(
+    "entry", ["* One\n:PROPERTIES:\n:ID: one-1\n:END:\ntext one\n", "* Two\ntext two\n"]
+)
+@pytest.mark.parametrize("held", ["a.org", "sub/b.org"])
+def test_an_entry_on_its_way_is_never_in_no_note_or_in_two(notes, entry, held):
+    """If one of two notes is held back, the other one is as well."""
+    copy = notes.work.open("x")
+    notes.replace("a.org", entry, "", copy.folder)
+    notes.put("sub/b.org", copies.B + entry, copy.folder)
+    lock = notes.root / os.path.dirname(held) / f".#{os.path.basename(held)}"
+    lock.symlink_to("somebody@host.123:456")
+    before = copies.files(notes.root)
+    assert notes.outcomes() == {"a.org": "refused", "sub/b.org": "refused"}
+    assert copies.files(notes.root) == before
+    lock.unlink()
+    assert notes.outcomes() == {"a.org": "written", "sub/b.org": "written"}
+
+
+def test_b94_unsaved_edits_in_an_editor_refuse_the_note(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    (notes.root / ".#a.org").symlink_to("somebody@host.123:456")
+    assert notes.outcomes() == {"a.org": "refused", "sub/b.org": "written"}
+    (notes.root / ".#a.org").unlink()
+    assert notes.outcomes() == {"a.org": "written"}
+
+
+def test_a_read_only_note_is_refused(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    (notes.root / "a.org").chmod(0o444)
+    assert refusal(notes) == "it is read-only"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("x.txt", "a note's name ends in .org or .org_archive"),
+        ("a (conflicted copy).org", "named like a sync-conflict copy"),
+        ("drafts/x.org", "left out of the notes by `ignore` in orgctx.toml"),
+    ],
+)
+def test_what_would_be_no_note_is_refused(notes, name, why):
+    notes.put("orgctx.toml", 'ignore = ["drafts/"]\n')
+    copy = notes.work.open("x")
+    notes.put(name, "* X\n", copy.folder)
+    assert refusal(notes, name) == why
+
+
+def test_what_is_no_text_is_refused(notes):
+    copy = notes.work.open("x")
+    notes.put("a.org", b"* \xff\xfe\n" + copies.A.encode(), copy.folder)
+    assert "not UTF-8" in refusal(notes)
+
+
+def test_characters_that_the_note_s_encoding_has_not(tmp_path):
+    text = "# -*- coding: latin-1 -*-\n* One\né\n* Two\ntext\n"
+    notes = Notes.make(tmp_path, {"a.org": text.encode("latin-1")})
+    copy = notes.work.open("x")
+    place = copy.folder / "a.org"
+    place.write_bytes(place.read_bytes().replace(b"latin-1", b"utf-8"))
+    place.write_text(place.read_bytes().decode("latin-1").replace("text", "火"), encoding="utf-8")
+    there = notes.root / "a.org"
+    there.write_bytes(there.read_bytes().replace(b"\xe9", b"\xe9\xe9"))
+    assert notes.outcomes() == {"a.org": "merged"}
+    assert there.read_bytes().decode().endswith("* Two\n火\n")
+
+
+# --- Confinement ---------------------------------------------------------------------------------
+
+
+def test_b83_a_link_in_the_copy_is_not_followed(notes, tmp_path):
+    copy = notes.work.open("x")
+    (tmp_path / "secret.org").write_text("* Secret\n")
+    (copy.folder / "a.org").unlink()
+    (copy.folder / "a.org").symlink_to(tmp_path / "secret.org")
+    (copy.folder / "out").symlink_to(tmp_path)
+    report = notes.work.commit("x", "m")
+    assert reasons(report) == {"a.org": "a symbolic link", "out": "a symbolic link"}
+    assert notes.get("a.org") == copies.A
+    assert b"Secret" not in b"".join(copies.files(State().folder).values())
+
+
+def test_a_link_in_the_root_is_not_written_through(notes, tmp_path):
+    copy = notes.work.open("x")
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    shutil.copy(notes.root / "sub/b.org", outside / "b.org")
+    shutil.rmtree(notes.root / "sub")
+    (notes.root / "sub").symlink_to(outside)
+    (notes.root / "a.org").rename(outside / "a.org")
+    (notes.root / "a.org").symlink_to(outside / "a.org")
+    before = copies.state(outside)
+    report = notes.work.commit("x", "m", "ours")
+    assert {each.what for each in report.outcomes} == {"refused"}
+    assert copies.state(outside) == before
+
+
+def test_a_folder_that_is_swapped_for_a_link_at_the_last_moment(notes, tmp_path, monkeypatch):
+    copy = notes.work.open("x")
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    outside = tmp_path / "outside"
+    shutil.copytree(notes.root / "sub", outside)
+    before = copies.state(outside)
+    made = Commit._made
+
+    def swap(*arguments):
+        monkeypatch.setattr(Commit, "_made", made)
+        (notes.root / "sub").rename(tmp_path / "moved")
+        (notes.root / "sub").symlink_to(outside)
+        return made(*arguments)
+
+    monkeypatch.setattr(Commit, "_made", swap)
+    assert set(notes.outcomes().values()) == {"refused"}
+    assert copies.state(outside) == before
+
+
+def test_a_prefix_twin_is_another_root(tmp_path):
+    """Root /notes is not /notes-secret, and a copy is not the one whose name goes on."""
+    notes = Notes.make(tmp_path)
+    Notes(tmp_path / "notes-secret", None).put("s.org", "* S\n")
+    copy = notes.work.open("x")
+    notes.work.open("x-secret")
+    for path in ("../notes-secret/s.org", "../../../x-secret/notes/notes/a.org"):
+        with pytest.raises(Exception, match="outside the roots"):
+            copy.text(path)
+
+
+# --- Others at the same time ---------------------------------------------------------------------
+
+
+def test_a_note_that_changes_while_it_is_committed_is_planned_anew(notes, monkeypatch):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    made, calls = Commit._made, []
+
+    def meanwhile(*arguments):
+        calls.append(1)
+        if len(calls) == 1:
+            notes.replace("sub/b.org", "more", "theirs")
+        return made(*arguments)
+
+    monkeypatch.setattr(Commit, "_made", meanwhile)
+    assert notes.outcomes() == {"a.org": "written", "sub/b.org": "merged"}
+    assert notes.get("sub/b.org") == copies.B.replace("text b", "mine").replace("more", "theirs")
+    assert (len(calls), len(notes.work.log())) == (2, 1)
+
+
+def test_notes_that_change_all_the_time(notes, monkeypatch):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    made, numbers = Commit._made, iter(range(100))
+
+    def meanwhile(*arguments):
+        notes.put("sub/b.org", copies.B + f"theirs {next(numbers)}\n")
+        return made(*arguments)
+
+    monkeypatch.setattr(Commit, "_made", meanwhile)
+    with pytest.raises(Stale, match="again and again"):
+        notes.work.commit("x", "m")
+    monkeypatch.undo()
+    assert notes.get("a.org") == copies.A
+    assert "mine" not in notes.get("sub/b.org")
+    assert notes.outcomes() == {"a.org": "written", "sub/b.org": "merged"}
+
+
+def test_an_edit_made_while_it_is_committed_stays(notes, monkeypatch):
+    """It is based on what was committed, so that the next commit merges it with their edits."""
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("a.org", "text two", "theirs")
+    made = Commit._made
+
+    def meanwhile(*arguments):
+        notes.replace("a.org", "title: A", "title: late", copy.folder)
+        return made(*arguments)
+
+    monkeypatch.setattr(Commit, "_made", meanwhile)
+    assert notes.outcomes() == {"a.org": "merged"}
+    monkeypatch.undo()
+    assert "title: late" in (copy.folder / "a.org").read_text()
+    assert notes.outcomes() == {"a.org": "merged"}
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == both.replace("title: A", "title: late")
+
+
+def test_two_copies(notes):
+    one, two = notes.work.open("one"), notes.work.open("two")
+    notes.replace("a.org", "text one", "first", one.folder)
+    notes.replace("a.org", "text two", "second", two.folder)
+    assert notes.outcomes("one") == {"a.org": "written"}
+    assert notes.outcomes("two") == {"a.org": "merged"}
+    assert notes.get("a.org") == copies.A.replace("text one", "first").replace("text two", "second")
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 3])
+def test_a_full_disk_leaves_all_notes_as_they_were(notes, monkeypatch, fails_at):
+    copy = notes.work.open("x")
+    for path in copies.NOTES:
+        notes.replace(path, "text", "mine", copy.folder)
+    before, write, calls = copies.files(notes.root), Folder.write, []
+
+    def full(self, name, *arguments, **keywords):
+        if name.endswith(".org") and self.name.startswith(str(notes.root)):
+            calls.append(name)
+            if len(calls) == fails_at:
+                raise OSError(28, "No space left on device")
+        return write(self, name, *arguments, **keywords)
+
+    monkeypatch.setattr(Folder, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        notes.work.commit("x", "m")
+    assert copies.files(notes.root) == before
+    assert not State().doing.exists()
+    monkeypatch.undo()
+    assert set(notes.outcomes().values()) == {"written"}
+
+
+def test_a_full_disk_that_stays_full_is_undone_by_the_next_command(notes, monkeypatch):
+    """Nor is what was renamed put back by then; as soon as there is room, all is."""
+    copy = notes.work.open("x")
+    for path in copies.NOTES:
+        notes.replace(path, "text", "mine", copy.folder)
+    write, calls = Folder.write, []
+
+    def full(self, name, *arguments, **keywords):
+        if name.endswith(".org") and self.name.startswith(str(notes.root)):
+            calls.append(name)
+            if len(calls) >= 2:
+                raise OSError(28, "No space left on device")
+        return write(self, name, *arguments, **keywords)
+
+    monkeypatch.setattr(Folder, "write", full)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space left"):
+            notes.work.commit("x", "m")
+    monkeypatch.undo()
+    assert {each.changed for each in notes.work.status()} == {()}
+    assert all("mine" in notes.get(path) for path in copies.NOTES)
+
+
+# --- History -------------------------------------------------------------------------------------
+
+
+def test_the_history_is_a_git_repository(notes):
+    copy = notes.work.open("x")
+    for number in range(3):
+        notes.replace("a.org", "#+title: A", f"#+title: A{number}", copy.folder)
+        notes.work.commit("x", f"edit {number}\n\nwith a body")
+    git = ["git", "-C", str(State().history)]
+    subjects = subprocess.run([*git, "log", "--format=%s"], capture_output=True, check=True).stdout
+    assert subjects.decode().split("\n")[:3] == ["edit 2", "edit 1", "edit 0"]
+    subprocess.run([*git, "fsck", "--strict"], check=True)
+    log = notes.work.log()
+    assert [record.message.split("\n")[0] for _, record in log] == ["edit 2", "edit 1", "edit 0"]
+    assert notes.work.log(1) == log[:1]
+    for side, text in (("base", "#+title: A1"), ("result", "#+title: A21")):
+        assert text in notes.work.show(f"{log[0][0]}:{side}/a.org").split("\n")[0]
+
+
+def test_show_a_commit(notes):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    revision = notes.work.commit("x", "my message").revision
+    shown = notes.work.show(revision[:8])
+    assert shown.startswith(f"commit {revision}\ncopy x\n")
+    assert "    my message\n" in shown
+    assert "\nwritten a.org\n" in shown
+    assert "\n-text one\n+mine\n" in shown
+
+
+@pytest.mark.parametrize("name", ["", "abc", "zzzz", "0000000", "HEAD~1", "--help", "0000:a.org"])
+def test_show_what_is_not_there(notes, name):
+    with pytest.raises(NotFound):
+        notes.work.show(name)
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.outcomes()
+    with pytest.raises(NotFound):
+        notes.work.show(name)
+
+
+def test_show_a_path_that_is_not_there(notes):
+    copy = notes.work.open("x")
+    (copy.folder / "sub/b.org").unlink()
+    notes.outcomes()
+    revision = notes.work.log()[0][0]
+    with pytest.raises(NotFound) as error:
+        notes.work.show(f"{revision}:sub/b.org")
+    assert error.value.hint == "there is one on: base, theirs"
+    with pytest.raises(NotFound) as error:
+        notes.work.show(f"{revision}:sub/x.org")
+    assert "sub/b.org" in error.value.hint
+
+
+def test_a_message_and_names_of_any_kind(tmp_path):
+    name = "sub/\u202enew\nline \x1b[31m.org"
+    notes = Notes.make(tmp_path, {name: "* A\n"})
+    copy = notes.work.open("x\ny")
+    notes.put(name, "* B\n", copy.folder)
+    notes.work.commit("x\ny", "héllo \x1b[31m")
+    revision, record = notes.work.log()[0]
+    assert (record.copy, record.message) == ("x\ny", "héllo \x1b[31m")
+    assert "\x1b" not in notes.work.show(revision)
+
+
+def test_several_roots(tmp_path):
+    for name in ("work", "home"):
+        Notes(tmp_path / name, None).put("a.org", f"* {name}\ntext\n")
+    work = Workcopies(tmp_path / "work", tmp_path / "home")
+    copy = work.open("x")
+    for name in ("work", "home"):
+        (copy.folder / name / "a.org").write_text(f"* {name}\nmine\n")
+    assert {each.path for each in work.commit("x", "m").outcomes} == {"work/a.org", "home/a.org"}
+    assert (tmp_path / "home/a.org").read_text() == "* home\nmine\n"
+    (copy.folder / "stray.org").write_text("* Stray\n")
+    assert work.commit("x", "m").outcomes == ()
