@@ -123,10 +123,14 @@ def series(draw, outline, mark, most=4):
     return edits
 
 
-def after(outline: Outline, edits: list[Edit]) -> Outline | None:
-    """The outline after some edits; None if one is not possible."""
+def after(outline: Outline, edits: list[Edit], done: Outline | None = None) -> Outline | None:
+    """The outline after some edits; None if one is not possible.
+
+    done: what became of another outline with them. What is gone there need not be possible.
+    """
     for edit in edits:
-        if not edit.is_possible(outline):
+        if edit.is_possible(outline):
+            outline = edit.made(outline)
+        elif done is None or edit.id_ in done.texts:
             return None
-        outline = edit.made(outline)
     return outline

@@ -99,7 +99,13 @@ def replaced(node: Node, text: str, headlines: str) -> str:
 def removed(node: Node) -> tuple[str, str]:
     """The file's text without an entry and what is below it, and the text of these."""
     text, end = node.tree.text, node.tree.nodes[node.end_index - 1].end
-    return text[: node.start] + text[end:], text[node.start : end]
+    rest = text[: node.start] + text[end:]
+    is_ended = text.endswith("\n")
+    return rest if is_ended else _without_end(rest), text[node.start : end]
+
+
+def _without_end(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def with_keyword(node: Node, keyword: str | None) -> str:
@@ -169,7 +175,8 @@ def _change_drawer(node: Node, lines: list[str], name: str, value: str | None) -
             else [line for at, line in enumerate(lines[first : last + 1], first) if at not in found]
         )
     elif found and (match := pattern.fullmatch(lines[found[0]])):
-        lines[found[0]] = f"{match[1]}{match[2] or ' '}{value}{match[3]}"
+        space = match[2] or " " if value else ""
+        lines[found[0]] = f"{match[1]}{space}{value}{match[3]}"
     else:
         end = lines[last]
         indent, cr = end[: len(end) - len(end.lstrip(" \t"))], "\r" * end.endswith("\r")

@@ -130,10 +130,9 @@ class Looking(Working):
 
     def _items(self, path: str) -> Iterator[Item]:
         parts = parts_of(path) if path else ()
-        if len(self._checkout.copied) > 1:
-            root, parts = self._checkout.files.root("/".join((*parts, "")))[0], parts[1:]
-        else:
-            root = self._checkout.copied[0]
+        root = self._checkout.copied[0]
+        if root.prefix:
+            root, parts = self._files.root(f"{parts[0]}/.")[0], parts[1:]
         with Folder.at(root.folder) as top, top.within(parts) as folder:
             for name in os.listdir(folder.descriptor):
                 found, place = folder.stat(name), root.address(root.folder.joinpath(*parts, name))

@@ -93,13 +93,18 @@ class FileTools(Working):
                 text = _replaced(read_again(tree, text), at, old, new, headlines)
             return self._put(tree, text, before)
 
-    def delete(self, path: str, *, base: str | None = None) -> Edit:
-        """Delete a note. Raises: NotFound, OutsideRoot, BadArgument, Stale."""
+    def delete(self, address: str, *, base: str | None = None) -> Edit:
+        """Delete a note, or an entry with all that is below it.
+
+        Raises: NotFound with near matches, Ambiguous, OutsideRoot, BadArgument, Stale.
+        """
         with self._state.lock():
-            path = self._path(path)
-            before = self._check_base(path, base)
-            self._files.write(path, None)
-            return Edit(path, path, before, "")
+            node = self._node(address)
+            before = self._check_base(node.path, base)
+            if node.level:
+                return self._put(node.tree, removed(node)[0], before)
+            self._files.write(node.path, None)
+            return Edit(node.path, node.path, before, "")
 
     def move(self, path: str, to: str, *, base: str | None = None) -> Edit:
         """Give a note another name or folder; none is overwritten.
@@ -266,7 +271,8 @@ def _replaced(tree: Tree, at: int, old: str, new: str, headlines: str) -> str:
     starts = [node.start for node in tree.nodes[1:]]
     within = tree.nodes[bisect_right(starts, at)]
     is_inside = not any(at < start < at + len(old) for start in starts)
-    if headlines == "allow" or not is_inside or within.start == at:
+    has_headline = within.level > 0 and within.start == at
+    if headlines == "allow" or not is_inside or has_headline:
         return text
     span = range(at, at + len(new))
     opened = [n for n in read_again(tree, text).nodes if n.start in span and n.start > within.start]
