@@ -277,9 +277,14 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "collections": [ROOT, (*ROOT, "--format", "json"), (*ROOT, "--no-sync")],
     "init": [(*ROOT, "--force")],
     "mcp": [(*ROOT, "--print-config", "codex")],
+    "work": [
+        *(("open", "x", *ROOT), ("open", "x"), ("status",), ("status", "--format", "json")),
+        *(("diff", "x"), ("commit", "x", "-m", "m"), ("log",), ("prune",), ("open", "x", "--root")),
+        *(("diff", "y"), ("show", "abcdef"), ("discard", "x"), ("discard", "x")),
+    ],
     "emacs": [()],
 }
-"""Calls of every command; `watch` and `cite` have tests of their own."""
+"""Calls of every command; `watch`, `cite` and edits in a copy have tests of their own."""
 
 HIDDEN_CALLS = {
     "mcp": [("--dry-run", word, *ROOT) for word in sorted(WORDS)],

@@ -286,18 +286,25 @@ def open_memex(
     *roots: str | PathLike[str],
     inlinetask_min_level: int | None = None,
     workspace: str | PathLike[str] | None = None,
+    work: str | None = None,
 ) -> Memex:
     """Open notes for reading.
 
     roots: folders of Org files, or one Org file. `~` is the home folder. None: those that
         orgctx.toml in the user's configuration folder names.
+    work: the name of a working copy, whose notes they are instead; see `orgctx.workcopy`.
     inlinetask_min_level: headlines this deep or deeper are text, as with org-inlinetask; None
         reads them as headlines.
     workspace: a folder whose `collections.json` ranks the collections; None: orgctx.toml does.
     Returns: Memex. What is found is remembered in the user's cache folder; where that cannot be
         written, each question reads the notes.
-    Raises: NotFound if a root is not there; BadConfig; BadArgument if there is no root.
+    Raises: NotFound if a root or the copy is not there; BadConfig; BadArgument if there is no root,
+        or one and a copy.
     """
+    if work is not None:
+        from ..workcopy import store_in  # only who works in a copy pays
+
+        return Memex(store_in(work, roots, inlinetask_min_level), workspace)
     names = [fspath(root) for root in roots]
     if len(names) == 1 and is_file(names[0]):
         config = load(users_file(), is_users=True)

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..config import load, users_file
-from ..errors import BadArgument, OrgctxError
+from ..errors import OrgctxError
 from ..store import address as naming
 from ..store.opening import open_store
 from ..store.store import Store
@@ -138,7 +138,9 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
 def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
     level, no_sync = options["inlinetask_min_level"], options["no_sync"]
     if options["work"] is not None:
-        return _copy(options["work"], options["roots"], level, no_sync), list(addresses)
+        from ..workcopy import store_in  # only who works in a copy pays
+
+        return store_in(options["work"], options["roots"], level, no_sync), list(addresses)
     if options["roots"] or not addresses:
         return open_roots(options["roots"], level, no_sync), list(addresses)
     own = {each: naming.lone_file(_plain(each)) for each in addresses}
@@ -152,15 +154,6 @@ def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple
         if file is None:
             raise naming.nowhere(each)
     return Store.of_files(filter(None, own.values()), level, config), list(addresses)
-
-
-def _copy(copy_id: str, roots: Sequence[str], level: int | None, no_sync: bool) -> Store:
-    """A working copy's notes."""
-    from ..workcopy import Workcopies  # only who works in one pays
-
-    if roots:
-        raise BadArgument("--work: a copy has roots of its own", "leave out --root", "work")
-    return Workcopies().store(copy_id, level, no_sync)
 
 
 def _plain(address: str) -> str:

@@ -1,6 +1,6 @@
 """Working copies: a private folder to edit in, a diff, a checked commit; no agent framework."""
 
-from .port import POLICIES, Edited, Workcopies, seconds
+from .port import POLICIES, Edited, Workcopies, seconds, store_in
 from .record import Clash, Outcome, Record, Report, Status
 from .tools import Copy
 
@@ -15,4 +15,5 @@ __all__ = (
     "Status",
     "Workcopies",
     "seconds",
+    "store_in",
 )

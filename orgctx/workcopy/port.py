@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from os import PathLike, fspath
@@ -222,6 +222,22 @@ class Workcopies:
         """A record, or a version of a file; see `showing.Past.show`."""
         with self._locked():
             return Past(History(self._state.history)).show(revision)
+
+
+def store_in(
+    copy_id: str,
+    roots: Sequence[str | PathLike[str]] = (),
+    inlinetask_min_level: int | None = None,
+    is_frozen: bool = False,
+) -> Store:
+    """The notes in a copy, for a question that names it.
+
+    roots: those that were named besides. is_frozen: answer without looking for changes first.
+    Raises: NotFound if there is no such copy; BadArgument if roots were named.
+    """
+    if roots:
+        raise BadArgument(f"copy {copy_id}: it has roots of its own", "name no root", "work")
+    return Workcopies().store(copy_id, inlinetask_min_level, is_frozen)
 
 
 _DURATION = re.compile(r"(\d+)([smhdw])")

@@ -1,0 +1,252 @@
+"""The commands about working copies, and `--work` of those that read."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import copies
+import pytest
+from copies import Notes
+from test_cli import check_complaint, run, script
+
+from orgctx import NotFound, open_memex
+from orgctx.surfaces import cli
+
+__all__ = ("run",)
+
+
+@pytest.fixture
+def notes(tmp_path, run):
+    """The folder `notes` in the current one."""
+    return Notes.make(tmp_path)
+
+
+@pytest.fixture
+def folder(notes, run):
+    """That of the copy x."""
+    found = run("work", "open", "x", "--root", "notes")
+    assert (found.status, found.err) == (0, "")
+    return Path(found.out.decode().removesuffix("\n"))
+
+
+def test_open_prints_the_folder(notes, run, folder):
+    assert copies.files(folder) == {k: v.encode() for k, v in copies.NOTES.items()}
+    again = run("work", "open", "x")
+    assert again.out.decode() == f"{folder}\n"
+
+
+def test_open_takes_the_default_roots(notes, run, monkeypatch):
+    check_complaint(run("work", "open", "x"), 2)
+    monkeypatch.setenv("ORGCTX_ROOT", "notes")
+    assert run("work", "open", "x").status == 0
+
+
+def test_the_folder_stands_alone_on_the_last_line(notes, run):
+    notes.put("bad.org", b"* \xff\n")
+    found = run("work", "open", "x", "--root", "notes")
+    assert found.status == 0
+    assert Path(found.out.decode().split("\n")[-2]).is_dir()
+    assert "bad.org: not UTF-8" in found.err
+
+
+def test_from_open_to_commit(notes, run, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    (folder / "sub/b.org").unlink()
+    notes.put("n.org", "* N\n", folder)
+    status = run("work", "status").out.decode()
+    assert status == f"x — 3 edited notes — {folder}\n"
+    diff = run("work", "diff", "x").out.decode()
+    assert "\n-text one\n+mine\n" in diff
+    assert "+++ /dev/null\n" in diff
+    done = run("work", "commit", "x", "-m", "did it")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == b"written a.org\nwritten n.org\ndeleted sub/b.org\n"
+    assert run("work", "diff", "x").out == b""
+    log = run("work", "log").out.decode()
+    assert re.fullmatch(r"[0-9a-f]{12} \S+ \S+ commit of x, 2 written, 1 deleted: did it\n", log)
+    shown = run("work", "show", log[:12]).out.decode()
+    assert "    did it\n" in shown
+    assert run("work", "show", f"{log[:12]}:n.org").out == b"* N\n"
+    assert run("work", "show", f"{log[:12]}:theirs/a.org").out.decode() == copies.A
+
+
+def test_an_empty_commit(notes, run, folder):
+    found = run("work", "commit", "x", "-m", "m")
+    assert found == (0, b"", "")
+    assert run("work", "log").out == b""
+
+
+def test_a_conflict_is_an_exit_status(notes, run, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    notes.replace("a.org", "text one", "theirs")
+    found = run("work", "commit", "x", "-m", "m")
+    assert found.status == 3
+    line = found.out.decode()
+    pattern = (
+        r"conflict a\.org — on both sides: changed a\.org::One \(ours (\w{12}), theirs (\w{12})\)\n"
+    )
+    ours, theirs = re.fullmatch(pattern, line).groups()
+    assert "mine" in run("work", "show", ours).out.decode()
+    assert "theirs" in run("work", "show", theirs).out.decode()
+    found = run("work", "commit", "x", "-m", "m", "--on-conflict", "ours")
+    assert found.status == 0
+    assert found.out.decode().startswith("merged a.org — settled for ours (ours ")
+    assert "mine" in notes.get("a.org")
+
+
+def test_json_is_the_same_as_data(notes, run, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    notes.replace("a.org", "text one", "theirs")
+    notes.put("x.txt", "", folder)
+    [row] = json.loads(run("work", "status", "--format", "json").out)["copies"]
+    assert (row["id"], row["changed"]) == ("x", ["a.org", "x.txt"])
+    edited = json.loads(run("work", "diff", "x", "--format", "json").out)["edited"]
+    assert [(each["path"], each["what"]) for each in edited] == [
+        ("a.org", "changed"),
+        ("x.txt", "added"),
+    ]
+    found = run("work", "commit", "x", "-m", "m", "--format", "json")
+    assert found.status == 3
+    data = json.loads(found.out)
+    assert [(each["path"], each["what"]) for each in data["outcomes"]] == [
+        ("a.org", "conflict"),
+        ("x.txt", "refused"),
+    ]
+    assert data["outcomes"][0]["conflicts"][0]["address"] == "a.org::One"
+    [record] = json.loads(run("work", "log", "--format", "json").out)["log"]
+    assert record["revision"] == data["revision"]
+    assert record["outcomes"] == data["outcomes"]
+
+
+def test_shrink(notes, run, folder):
+    notes.put("a.org", "* A\n", folder)
+    found = run("work", "commit", "x", "-m", "m")
+    assert found.status == 3
+    assert found.out.startswith(b"refused a.org \xe2\x80\x94 it would lose more than half")
+    assert run("work", "commit", "x", "-m", "m", "--allow-shrink").out == b"written a.org\n"
+
+
+def test_discard_and_prune(notes, run, folder):
+    assert run("work", "discard", "x") == (0, b"", "")
+    assert not folder.exists()
+    run("work", "open", "old", "--root", "notes")
+    assert run("work", "prune").out == b""
+    base = Path(os.environ["XDG_STATE_HOME"]) / "orgctx/work/copies/old/base.json"
+    os.utime(base, (1e9, 1e9))
+    assert run("work", "prune", "--older-than", "12h").out == b"old\n"
+    assert run("work", "status").out == b""
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        (("diff", "nope"), 1),
+        (("commit", "nope", "-m", "m"), 1),
+        (("discard", "nope"), 1),
+        (("show", "abcdef"), 1),
+        (("open", ""), 2),
+        (("commit", "x"), 2),
+        (("commit", "x", "-m", ""), 2),
+        (("commit", "x", "-m", "m", "--on-conflict", "mine"), 2),
+        (("prune", "--older-than", "soon"), 2),
+        (("log", "--limit", "0"), 2),
+        (("open", "y", "--root", "nowhere"), 1),
+        (("frobnicate",), 2),
+    ],
+)
+def test_refusals(notes, run, folder, call, status):
+    check_complaint(run("work", *call), status)
+
+
+def test_help_names_every_command(run):
+    text = run("work", "--help").out.decode()
+    for name in ("open", "status", "diff", "commit", "discard", "prune", "log", "show"):
+        assert f"  {name} " in text
+        assert run("work", name, "--help").out
+
+
+# --- --work --------------------------------------------------------------------------------------
+
+READS = (
+    ("focus", "a.org::One"),
+    ("focus", "id:one-1", "--report"),
+    ("overview",),
+    ("ls", "n.org"),
+    ("grep", "mine"),
+    ("read", "a.org", "--subtree"),
+    ("read", "a.org::One"),
+)
+
+
+@pytest.mark.parametrize("call", READS, ids=" ".join)
+def test_answers_come_from_the_copy(notes, run, folder, call):
+    before = copies.state(notes.root)
+    notes.put("n.org", "* mine too\n", folder)
+    notes.replace("a.org", "text one", "mine", folder)
+    found = run(*call, "--work", "x")
+    assert found.status == 0
+    assert "mine" in found.out.decode() or call == ("overview",)
+    assert b"text one" not in found.out
+    assert copies.state(notes.root) == before
+    without = run(*call, "--root", "notes")
+    assert b"mine" not in without.out
+
+
+def test_a_reading_goes_on_in_the_copy(notes, run, folder):
+    found = run("read", "a.org", "--subtree", "--work", "x", "--budget", "60").out.decode()
+    call = re.search(r"left: orgctx (.*)\n", found)[1]
+    assert "--work x" in call
+    assert run(*call.split()).status == 0
+    listing = run("ls", "--work", "x", "--limit", "1", "sub").out.decode()
+    assert "--work x" in run("grep", "text", "--work", "x", "--limit", "1").out.decode()
+    assert "sub/" in listing
+
+
+def test_work_is_a_place_of_its_own(notes, run, folder):
+    check_complaint(run("ls", "--work", "x", "--root", "notes"), 2)
+    check_complaint(run("ls", "--work", "y"), 1)
+    check_complaint(run("focus", "nope.org", "--work", "x"), 1)
+    assert run("work", "status").out.decode().count("\n") == 1
+
+
+def test_a_revision_that_was_read_is_that_of_git(notes, run, folder):
+    read = json.loads(run("read", "a.org", "--work", "x", "--json").out)
+    git = subprocess.run(["git", "hash-object", folder / "a.org"], capture_output=True, check=True)
+    assert read["revision"] == git.stdout.decode().strip()
+
+
+def test_a_copy_from_python(notes, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    memex = open_memex(work="x")
+    assert "mine" in memex.focus("id:one-1").text
+    assert memex.read("a.org").revision != open_memex(notes.root).read("a.org").revision
+    with pytest.raises(NotFound):
+        open_memex(work="y")
+
+
+def test_reading_loads_no_git_and_no_lock(notes, run):
+    """Who does not work in a copy does not pay for it."""
+    run("ls", "--root", "notes")
+    code = (
+        "import sys; from orgctx.surfaces import cli; cli.run(['ls', '--root', 'notes']);"
+        "print([m for m in ('dulwich', 'filelock', 'orgctx.workcopy') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert found.stdout.decode().split("\n")[-2] == "[]"
+
+
+def test_the_program_itself(notes, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    found = script("work", "commit", "x", "-m", "m")
+    assert found == (0, b"written a.org\n", "")
+
+
+def test_names_steer_no_terminal(notes, run, folder):
+    notes.put("x\x1b[31m\n.org", "* A\n", folder)
+    found = run("work", "commit", "x", "-m", "m")
+    assert found.out == b"written x\\u001b[31m\\n.org\n"
+    assert b"\x1b" not in run("work", "log").out
+    assert "work" in cli.COMMANDS
