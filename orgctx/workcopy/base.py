@@ -97,14 +97,16 @@ class Base:
     def changing(self) -> Iterator[None]:
         """Add to the base, or take from it; what was done is kept when this ends well.
 
-        It ends in a later tick than the last file was written, so that whoever writes it
-        next changes its signature.
+        The table's time says when that was last. It ends in a later tick than the last file was
+        written, so that whoever writes it next changes its signature.
         """
-        self._last = 0
+        self._last, before = 0, dict(self.rows)
         with open(self._texts, "ab", opener=_for_owner) as self._file:
             yield
-        self._save(self._table)
-        self._next.unlink(missing_ok=True)
+        if self.rows != before or not self._table.exists() or self._next.exists():
+            self._save(self._table)
+            self._next.unlink(missing_ok=True)
+        os.utime(self._table)
 
     def announce(self) -> None:
         """Say what the base will be, before the copy's files become it; only in `changing`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..core.merge import Side
@@ -15,7 +15,7 @@ from .changes import Change
 from .checkout import Checkout
 from .checks import checked
 from .confined import Files
-from .history import History, Versions
+from .history import History
 from .planning import Plan, plan
 from .record import SIDES, Outcome, Record, Report
 from .state import State
@@ -86,26 +86,26 @@ class Commit:
         return any(id_ in node.ids and node.path not in paths for node in holders)
 
     def _made(self, plans: list[Plan], outcomes: tuple[Outcome, ...], message: str) -> str:
-        """Record and write. Returns: the revision; "" if somebody else wrote first."""
+        """Write and record. Returns: the revision; "" if somebody else wrote first."""
         self._doing.write()
+        self._history.keep(versions_of(plans))
         record = record_of(self._checkout, "commit", message, outcomes)
-        revision = self._history.record(record, versions_of(plans))
-        self._doing.write(commit=revision, modes=self._modes)
+        self._doing.write(record=record.to_data(), modes=self._modes)
         task = Task(outcomes, self._modes, self._checkout.notes, self._history)
+        revision = ""
         try:
-            is_done = task.carry_out()
+            if task.carry_out():
+                self._doing.write(record=record.to_data(), is_done=True)
+                revision = self._history.record(record)
+                self._checkout.settle(outcomes, self._history)
+            else:
+                task.undo()
         except OSError:
             task.undo()
             self._doing.end()
             raise
-        if is_done:
-            self._doing.write(commit=revision, is_done=True)
-            self._history.advance(revision)
-            self._checkout.settle(outcomes, self._history)
-        else:
-            task.undo()
         self._doing.end()
-        return revision if is_done else ""
+        return revision
 
 
 def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outcome, ...]) -> Record:
@@ -116,14 +116,10 @@ def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outco
     return Record(kind, checkout.id, message, now, roots, tuple(sorted(tags)), outcomes)
 
 
-def versions_of(plans: Iterable[Plan]) -> Versions:
+def versions_of(plans: Iterable[Plan]) -> Iterator[bytes]:
     """All versions of all paths."""
-    found: dict[str, dict[str, bytes]] = {side: {} for side in SIDES}
-    for each in plans:
-        for side in SIDES:
-            if (data := getattr(each, side)) is not None:
-                found[side][each.path] = data
-    return found
+    found = (getattr(each, side) for each in plans for side in SIDES)
+    return (data for data in found if data is not None)
 
 
 def recover(state: State) -> None:
@@ -135,12 +131,12 @@ def recover(state: State) -> None:
     if (found := doing.read()) is None:
         return
     history.sweep()
-    if revision := found.get("commit"):
-        record = history.read(revision)
+    if "record" in found:
+        record = Record.from_data(found["record"])
         roots = roots_of(list(record.roots.values()), list(record.roots))
         task = Task(record.outcomes, found.get("modes", {}), Files(roots), history)
         if found.get("is_done") or task.carry_out():
-            history.advance(revision)
+            history.record(record)
             place = state.place(record.copy)
             if place.is_dir():
                 Checkout(record.copy, place).settle(record.outcomes, history)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +29,6 @@ AUTHOR = b"orgctx <orgctx@localhost>"
 SHORTEST = 4
 """Digits of a revision that are enough, as in git."""
 
-Versions = Mapping[str, Mapping[str, bytes]]
-"""By side, the bytes of each path that is there."""
-
 
 class History:
     """Records, the newest first. Several may read it; who writes has the lock."""
@@ -44,21 +41,15 @@ class History:
     def _repository(self) -> Repo:
         from dulwich.repo import Repo  # only who looks at the history pays
 
-        repository = Repo(str(self._folder), bare=True)
-        repository.object_store.fsync_object_files = True
-        return repository
+        if not self._folder.exists():
+            self._new.mkdir(mode=0o700)
+            Repo.init_bare(str(self._new), default_branch=b"main").close()
+            os.replace(self._new, self._folder)
+        return Repo(str(self._folder), bare=True)
 
     @property
     def _new(self) -> Path:
         return self._folder.with_name(".history")
-
-    def _make(self) -> None:
-        """Make the repository, at once and whole."""
-        from dulwich.repo import Repo
-
-        self._new.mkdir(mode=0o700)
-        Repo.init_bare(str(self._new), default_branch=b"main").close()
-        os.replace(self._new, self._folder)
 
     def sweep(self) -> None:
         """Delete what a command that was killed has left: its locks, a repository half made."""
@@ -66,24 +57,41 @@ class History:
             lock.unlink()
         rmtree(self._new, ignore_errors=True)
 
-    def record(self, record: Record, versions: Versions) -> str:
-        """Write a record that is not yet in the log. versions: see SIDES. Returns: its revision."""
-        from dulwich.index import commit_tree
+    def keep(self, versions: Iterable[bytes]) -> None:
+        """Write versions of files, so that they are on the disk when this returns."""
         from dulwich.objects import Blob
 
-        if not self._folder.exists():
-            self._make()
-        repository, blobs = self._repository, []
-        store = repository.object_store
-        text = json.dumps(record.to_data(), indent=1) + "\n"
-        rows = [(RECORD, text.encode())]
-        rows += [(f"{side}/{path}", d) for side in SIDES for path, d in versions[side].items()]
-        for name, data in rows:
-            store.add_object(blob := Blob.from_string(data))
-            blobs.append((os.fsencode(name), blob.id, 0o100644))
-        commit = self._commit(record, commit_tree(store, blobs))
-        commit.parents = [head] if (head := _head(repository)) else []
+        store = self._repository.object_store
+        store.fsync_object_files = True
+        for data in dict.fromkeys(versions):
+            store.add_object(Blob.from_string(data))
+        store.fsync_object_files = False
+
+    def record(self, record: Record) -> str:
+        """Put a record on top of the log; all versions that it names are kept already.
+
+        What it is made of is on the disk when the system writes it, as with git itself.
+        Returns: its revision, which is the same if the same is recorded again at the same place.
+        """
+        from dulwich.index import commit_tree
+        from dulwich.objects import Blob, ObjectID
+        from dulwich.refs import Ref
+
+        repository = self._repository
+        store, head = repository.object_store, _head(repository)
+        store.add_object(blob := Blob.from_string(_text_of(record).encode()))
+        if head and _record_blob(repository, _commit_of(repository, head)) == blob.id:
+            return head.decode()  # whoever was killed had come so far
+        rows = [(os.fsencode(RECORD), blob.id, 0o100644)]
+        for each in record.outcomes:
+            for side in SIDES:
+                if revision := getattr(each, side):
+                    name = os.fsencode(f"{side}/{each.path}")
+                    rows.append((name, ObjectID(revision.encode()), 0o100644))
+        commit = self._commit(record, commit_tree(store, rows))
+        commit.parents = [head] if head else []
         store.add_object(commit)
+        repository.refs[Ref(BRANCH)] = commit.id
         return commit.id.decode()
 
     @staticmethod
@@ -98,14 +106,6 @@ class History:
         commit.author_timezone = commit.commit_timezone = zone
         commit.message = record.message.encode("utf-8", "surrogateescape") + b"\n"
         return commit
-
-    def advance(self, revision: str) -> None:
-        """Put a record on top of the log."""
-        from dulwich.objects import ObjectID
-        from dulwich.refs import Ref
-
-        repository = self._repository
-        repository.refs[Ref(BRANCH)] = ObjectID(revision.encode())
 
     def log(self) -> Iterator[tuple[str, Record]]:
         """Each record with its revision, the newest first."""
@@ -178,9 +178,17 @@ def _commit_of(repository: Repo, revision: ObjectID) -> Commit:
 
 
 def _record_of(repository: Repo, commit: Commit) -> Record:
+    text = repository[_record_blob(repository, commit)].as_raw_string()
+    return Record.from_data(json.loads(text))
+
+
+def _record_blob(repository: Repo, commit: Commit) -> ObjectID:
     from dulwich.objects import Tree
 
     tree = repository[commit.tree]
     assert isinstance(tree, Tree)
-    text = repository[tree[RECORD.encode()][1]].as_raw_string()
-    return Record.from_data(json.loads(text))
+    return tree[RECORD.encode()][1]
+
+
+def _text_of(record: Record) -> str:
+    return json.dumps(record.to_data(), indent=1) + "\n"

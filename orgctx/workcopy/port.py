@@ -189,8 +189,8 @@ class Workcopies:
             doing, history = Doing(self._state.doing), History(self._state.history)
             doing.write()
             outcomes = tuple(each.outcome() for each in plans)
-            record = record_of(checkout, "discard", message, outcomes)
-            history.advance(history.record(record, versions_of(plans)))
+            history.keep(versions_of(plans))
+            history.record(record_of(checkout, "discard", message, outcomes))
             doing.end()
 
     def prune(self, older_than: float) -> list[str]:

@@ -1,8 +1,8 @@
 """Writing notes: several at once, all or nothing, whenever the program is killed.
 
-What is to be written stands in the history before the first note is touched, and a file says which
-record is being carried out. Whoever comes next finds that file and completes what was begun; if
-somebody has edited one of the notes meanwhile, the others are put back instead.
+What is to be written stands in the history before the first note is touched, and a file says what
+is being carried out. Whoever comes next finds that file and completes what was begun; if somebody
+has edited one of the notes meanwhile, the others are put back instead.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Doing:
     def read(self) -> dict[str, Any] | None:
         """What is being done; None if nothing.
 
-        commit, modes: once notes are written. is_done: once all are; then they may change again.
+        record, modes: once notes are written. is_done: once all are; then they may change again.
         """
         try:
             found: dict[str, Any] = json.loads(self._place.read_bytes())
