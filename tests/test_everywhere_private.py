@@ -279,7 +279,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "mcp": [(*ROOT, "--print-config", "codex")],
     "work": [
         *(("open", "x", *ROOT), ("open", "x"), ("status",), ("status", "--format", "json")),
-        *(("diff", "x"), ("commit", "x", "-m", "m"), ("log",), ("prune",), ("open", "x", "--root")),
+        *(("diff", "x"), ("commit", "x", "-m", "m"), ("log",), ("prune",)),
         *(("diff", "y"), ("show", "abcdef"), ("discard", "x"), ("discard", "x")),
     ],
     "emacs": [()],

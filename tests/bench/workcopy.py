@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import memex
@@ -115,7 +115,8 @@ def kills(place: Path, number: int) -> None:
     os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = str(place / "state")
     work = Workcopies(notes)
     copy = work.open("x")
-    paths, wanted, killed = copy.glob("*.org").paths, set[str](), 0
+    paths, wanted, killed, halfway = copy.glob("*.org").paths, set[str](), 0, 0
+    usual = usual_time(copy, paths)
     for each in range(number):
         chosen = draw.sample(paths, 4)
         marks = [f"mark-{each}-{at}" for at in range(4)]
@@ -124,7 +125,8 @@ def kills(place: Path, number: int) -> None:
         if draw.random() < 0.3:
             marks.append(f"user-{each}")
             append(notes / chosen[0], f"* user-{each}\n")
-        killed += killed_commit(draw, f"commit {each}")
+        killed += killed_commit(usual * draw.uniform(0.4, 1.1), f"commit {each}")
+        halfway += (place / "state/orgctx/work/doing").exists()
         work.status()
         found = [mark for mark in marks[:4] if mark in text_of(notes)]
         check(len(found) in (0, 4), f"half a commit: {found} of {marks}")
@@ -135,12 +137,26 @@ def kills(place: Path, number: int) -> None:
         check(not lost, f"lost: {lost}")
     twice = [mark for mark in wanted if text_of(notes).count(f"* {mark}\n") != 1]
     check(not twice, f"there twice: {twice}")
-    print(f"{killed} of {number} commits were killed on the way; nothing lost, torn or left behind")
+    print(
+        f"{killed} of {number} commits were killed, {halfway} of them while they wrote;"
+        " nothing lost, torn or left behind"
+    )
 
 
-def killed_commit(draw: random.Random, message: str) -> bool:
+def usual_time(copy: Copy, paths: Sequence[str]) -> float:
+    """How long a commit takes, in seconds."""
+    times = []
+    for number in range(5):
+        for path in paths[:4]:
+            copy.insert_entry(path, f"* usual-{number}\n")
+        process = program("work", "commit", "x", "-m", "usual")
+        times.append(seconds(process.wait))
+    return statistics.median(times)
+
+
+def killed_commit(after: float, message: str) -> bool:
     process = program("work", "commit", "x", "-m", message)
-    time.sleep(draw.uniform(0.0, 1.0) * 0.6)
+    time.sleep(after)
     process.kill()
     return process.wait() != 0
 
