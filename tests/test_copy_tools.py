@@ -407,7 +407,7 @@ def test_b11_b74_a_repeated_headline_is_ambiguous_for_writing_as_for_reading(not
     assert text(copy, "log.org") == LOG.replace("second", "x")
 
 
-@pytest.mark.parametrize("address", ["a.org::Tow", "id:one-2", "b.org", "a.org:99", "#nope", ""])
+@pytest.mark.parametrize("address", ["a.org::Tow", "id:one-2", "b.org", "a.org:99", "#nope"])
 def test_what_is_not_there_is_never_made(copy, address):
     for call in (
         lambda: copy.edit_entry(address, "* x\n"),

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
+
 from orgctx.surfaces.cli import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
@@ -66,10 +68,19 @@ def test_every_command_is_run_or_says_that_it_is_not():
         assert block["results"] or ":eval no" in block["header"], block["code"]
 
 
-def test_every_command_and_option_is_described():
-    text = README.read_text(encoding="utf-8")
+def every_command():
+    """Each command by its name; of a group, those in it."""
     for name in COMMANDS:
         command = cli.get_command(None, name)
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {each}", command.commands[each]) for each in command.commands)
+        else:
+            yield name, command
+
+
+def test_every_command_and_option_is_described():
+    text = README.read_text(encoding="utf-8")
+    for name, command in every_command():
         assert f"orgctx {name}" in text
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():

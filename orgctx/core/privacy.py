@@ -21,13 +21,21 @@ def conceal(tree: Tree, private_tags: frozenset[str] = frozenset()) -> Tree:
         property but its IDs, and nothing below it; the same tree if there is nothing to leave out.
         It may be empty.
     """
-    hidden, text = frozenset(map(_nfc, private_tags)), _nfc(tree.text)
-    if not any(tag in text for tag in hidden | SEALED):
+    if not may_hide(tree.text, private_tags):
         return tree
-    kept = _kept(tree, hidden)
+    kept = _kept(tree, frozenset(map(_nfc, private_tags)))
     if len(kept) == len(tree.nodes) and not any(map(_is_sealed, kept)):
         return tree
     return _without(tree, kept)
+
+
+def may_hide(text: str, private_tags: frozenset[str]) -> bool:
+    """Say whether a text has the word for something in it that must not be shown.
+
+    False is certain, and known without reading an outline.
+    """
+    text = _nfc(text)
+    return any(tag in text for tag in SEALED.union(map(_nfc, private_tags)))
 
 
 def _nfc(text: str) -> str:

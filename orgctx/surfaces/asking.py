@@ -25,6 +25,7 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
+    work_option,
 )
 
 
@@ -42,6 +43,7 @@ from .options import (
 @option("--explain", is_flag=True, help="Tell how each score comes about.")
 @format_option("org", "md")
 @roots_option
+@work_option
 @scope_options
 @no_sync_option
 @inlinetasks

@@ -222,7 +222,7 @@ def open_roots(
 
 def roots_or_default(roots: Sequence[str]) -> Sequence[str]:
     """The roots that were named, else those of ORGCTX_ROOT."""
-    return roots or _variable()
+    return roots or variable_roots()
 
 
 def tell_fault(store: Store) -> None:

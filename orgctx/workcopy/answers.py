@@ -29,7 +29,7 @@ def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = Fal
     try:
         if not file.exists():
             _seed(checkout, file)
-        return IndexedStore(roots, file, level, config, is_frozen, configs)
+        return IndexedStore(roots, file, level, config, is_frozen, configs=configs)
     except (sqlite3.Error, OSError) as error:
         store = Store(roots, level, config, configs)
         store.fault = str(error)

@@ -40,6 +40,8 @@ class Checkout:
         try:
             about = json.loads((place / "copy.json").read_bytes())
             folders = {name: Path(folder) for name, folder in about["roots"].items()}
+            if about["version"] != VERSION:
+                raise ValueError(about["version"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "save what you need of its files, and discard it"
             raise Unreadable(f"copy {copy_id}: damaged", hint, str(place)) from error

@@ -6,6 +6,7 @@ opened before it, following no symbolic link. So nobody who moves folders meanwh
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -124,8 +125,10 @@ class Folder:
         """What is known of a name; None if there is none."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
+                return None
+            raise
 
     def create(self, name: str, data: bytes, mtime: int) -> os.stat_result | None:
         """Make a file where none is, with a time of its own in nanoseconds; None if one is."""

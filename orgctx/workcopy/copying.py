@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..config import ignorer
 from ..core.model import Problem
 from ..core.outline import outline
-from ..core.privacy import SEALED, conceal
+from ..core.privacy import conceal, may_hide
 from ..errors import NotFound, OrgctxError, OutsideRoot
 from ..store import files
 from ..store.roots import Root
@@ -52,7 +52,7 @@ def shown(data: bytes, path: str, tags: frozenset[str]) -> bytes | None:
     tags: the private ones. Raises: Unreadable.
     """
     text, encoding = files.decode(data, path)
-    if not any(tag in text for tag in tags | SEALED):
+    if not may_hide(text, tags):
         return data
     tree = outline(text, path, encoding)
     kept = conceal(tree, tags)

@@ -44,6 +44,7 @@ class FileTools(Working):
         _check_text(text)
         with self._state.lock():
             self._check_new(path)
+            path = self.store.file(path) or path
             if self._files.read(path).data is None:
                 if base is not None:
                     raise NotFound(f"{path}: there is no such file", "leave out base", path)

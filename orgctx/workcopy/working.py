@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
@@ -24,6 +25,8 @@ from .state import State
 
 LEAST_DIGITS = 7
 """Digits of a revision that are enough to name it."""
+LONGEST_NAME = 255
+"""Bytes, on any usual file system."""
 
 
 class Edit(NamedTuple):
@@ -155,6 +158,8 @@ class Working:
             why = "it is named like a sync-conflict copy"
         elif ignorer(self._checkout.store.configs[root.name].ignore)(inside):
             why = "orgctx.toml says to ignore such a file"
+        elif len(os.fsencode(name)) > LONGEST_NAME:
+            why = f"a name of more than {LONGEST_NAME} bytes"
         if why:
             raise BadArgument(f"{path}: {why}", "give another name", "path")
 

@@ -8,6 +8,7 @@ has edited one of the notes meanwhile, the others are put back instead.
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,13 +27,16 @@ def refusal(notes: Files, path: str) -> str:
             if folder.stat(f".#{name}"):
                 return "an editor has unsaved edits of it"
             found = folder.stat(name)
+            is_open = os.access(".", os.W_OK, dir_fd=folder.descriptor)
     except NotFound:
         return ""
     except OutsideRoot as error:
         return error.message.removeprefix(f"{path}: ")
     if found and not stat.S_ISREG(found.st_mode):
         return "what is there is no regular file"
-    return "it is read-only" if found and not found.st_mode & 0o222 else ""
+    if found and not found.st_mode & 0o222:
+        return "it is read-only"
+    return "" if is_open else "its folder is read-only"
 
 
 class Task(NamedTuple):
