@@ -43,6 +43,13 @@ def change(draw: DrawFn, nodes: list[Node], mark: str) -> list[str]:
     return texts
 
 
+def extend(draw: DrawFn, nodes: list[Node], mark: str) -> list[str]:
+    """A line more at the end of an entry, where it voids no drawer."""
+    texts = _texts(nodes)
+    texts[draw(st.integers(0, len(nodes) - 1))] += f"{mark}\n"
+    return texts
+
+
 def retitle(draw: DrawFn, nodes: list[Node], mark: str) -> list[str]:
     texts = _texts(nodes)
     if node := _one(draw, nodes):

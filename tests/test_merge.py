@@ -5,6 +5,7 @@ import sys
 from itertools import count, product
 
 import edits
+import emacs
 import outlines
 import pytest
 import strategies
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from orgctx.core.merge import Conflict, merge
 from orgctx.core.outline import outline
+from orgctx.store.files import decode
 
 WORD = re.compile(r"\b(?:their|our)\d+\b")
 
@@ -90,8 +92,8 @@ def test_nothing_is_lost(three):
 
 
 HEAD = re.compile(r"^(\*+ )([^\n]*\n?)", re.M)
-DOUBLING = (edits.copy, edits.insert_alike)
-SAFE = (edits.change, edits.append, edits.space, edits.newlines)
+UNCLEAR = (edits.copy, edits.insert_alike, edits.change)
+SAFE = (edits.extend, edits.append, edits.space, edits.newlines)
 
 
 @st.composite
@@ -108,7 +110,7 @@ def distinct_versions(draw):
         return f"{head[1]}h{(n := next(numbers))} {line}{drawer.format(n)}"
 
     base = HEAD.sub(distinct, draw(strategies.org_text()))
-    kinds = tuple(each for each in edits.ANY if each not in DOUBLING) if with_ids else SAFE
+    kinds = (*SAFE, *(each for each in edits.ANY if each not in UNCLEAR)) if with_ids else SAFE
     ways = draw(edits.edited(base, "their", kinds)), draw(edits.edited(base, "our", kinds))
     return base, *ways
 
@@ -443,3 +445,20 @@ def work(size):
     finally:
         sys.settrace(before)
     return lines
+
+
+@pytest.mark.corpora
+def test_real_notes():
+    """Two edit the first and the last entry of each file: both are there, and the rest as it was."""
+    merged = 0
+    for path in emacs.corpora():
+        text, _ = decode(path.read_bytes(), path.name)
+        nodes = outline(text, "").nodes
+        if len(nodes) > 2:
+            first, last = nodes[1], nodes[-1]
+            theirs = text[: first.end] + "theirs\n" + text[first.end :]
+            ours = text[: last.start] + last.text.rstrip("\n") + "\nours\n"
+            both = theirs[: last.start + 7] + ours[last.start :]
+            assert merge(text, theirs, ours) == (both, ()), path
+            merged += 1
+    assert merged > 100
