@@ -449,7 +449,7 @@ def work(size):
 
 @pytest.mark.corpora
 def test_real_notes():
-    """Two edit the first and the last entry of each file: both are there, and the rest as it was."""
+    """Two edit the first and the last entry of each file: both are there, all else stays."""
     merged = 0
     for path in emacs.corpora():
         text, _ = decode(path.read_bytes(), path.name)
