@@ -121,7 +121,7 @@ class Working:
 
     def _stale(self, path: str, base: str = "") -> Stale:
         revision = self.revision(path)
-        was = f"it is no longer {base}" if base else "it has just changed"
+        was = f"it is no longer {base[:12]}" if base else "it has just changed"
         what = f"{path}: {was}, but {revision[:12]}"
         return Stale(what, "read it again", path, revision)
 
