@@ -123,6 +123,20 @@ def series(draw, outline, mark, most=4):
     return edits
 
 
+def lasting(outline: Outline, edits: list[Edit]) -> list[Edit]:
+    """The edits, but for the moves of entries that are back where they were in the end.
+
+    These are in no other place than before, so what others did with them stands.
+    """
+    end = after(outline, edits)
+    back = {
+        id_
+        for id_ in outline.texts.keys() & end.texts.keys()
+        if outline.parent(id_) == end.parent(id_)
+    }
+    return [each for each in edits if each.what != "move" or each.id_ not in back]
+
+
 def after(outline: Outline, edits: list[Edit], done: Outline | None = None) -> Outline | None:
     """The outline after some edits; None if one is not possible.
 

@@ -9,8 +9,9 @@ import emacs
 import outlines
 import pytest
 import strategies
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from outlines import Edit, Outline
 
 from orgctx.core.merge import Conflict, merge
 from orgctx.core.outline import outline
@@ -163,11 +164,18 @@ def series(draw):
 
 @settings(max_examples=1000)
 @given(series())
+@example(
+    (
+        Outline({"e0": "new", "e1": "new"}, {"": ["e0", "e1"], "e0": [], "e1": []}),
+        [Edit("move", "e0", "e1")],
+        [Edit("move", "e0", "e1"), Edit("move", "e0", "")],
+    )
+)
 def test_a_merge_is_what_they_did_and_then_what_we_did(three):
     base, theirs, ours = three
     there, here = outlines.after(base, theirs), outlines.after(base, ours)
     merged = merge(base.render(), there.render(), here.render())
-    both = outlines.after(there, ours)
+    both = outlines.after(there, outlines.lasting(base, ours))
     event(f"conflicts: {bool(merged.conflicts)}, possible: {both is not None}")
     if both and not merged.conflicts:
         assert places(merged.text) == places(both.render())

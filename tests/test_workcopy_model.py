@@ -111,9 +111,11 @@ class TwoCopies(RuleBasedStateMachine):
             assert text == self.notes[path].render()
         else:
             ours = outlines.after(self.based[key], edits)
-            both = outlines.after(before, edits, ours)
-            assert places(text) == places(both.render())
-            if all(each.what != "move" for each in edits) and outcome.what == "written":
+            lasting = outlines.lasting(self.based[key], edits)
+            both = outlines.after(before, lasting, ours)
+            event(f"possible once more: {both is not None}")
+            assert both is None or places(text) == places(both.render())
+            if both and all(each.what != "move" for each in edits) and outcome.what == "written":
                 assert text == both.render()
             self.notes[path] = read(text)
         self.edits[key], self.based[key] = [], self.notes[path]

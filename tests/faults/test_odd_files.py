@@ -212,10 +212,16 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "mcp": [("--print-config", "codex", "--root"), ("--dry-run", "B", "--root")],
     "emacs": [],
     "watch": [],
+    "work": [("open", "x", "--root")],
 }
 """Calls of each command, to which the root is added. `watch` is started by itself; `cite` is told
 where notes are by what was read.
 """
+COPY_CALLS = (
+    *(("open", "x"), ("status",), ("diff", "x"), ("commit", "x", "-m", "m"), ("log",)),
+    *(("show", "abcdef"), ("prune",), ("discard", "x")),
+)
+"""Calls of `work` once there is a copy, in which nothing was edited."""
 
 
 def test_no_command_touches_a_source(home: Path, ask: Ask) -> None:
@@ -229,6 +235,10 @@ def test_no_command_touches_a_source(home: Path, ask: Ask) -> None:
             answer = ask(command, *with_root(call, root))
             assert answer.status in (0, 1), answer
             assert snapshot(root) == before, (command, call)
+    for call in COPY_CALLS:
+        answer = ask("work", *call)
+        assert answer.status == int(call[0] == "show"), answer
+        assert snapshot(root) == before, call
     watching = subprocess.Popen(
         [sys.executable, "-m", "orgctx", "watch", str(root)], stdout=subprocess.PIPE
     )
