@@ -66,10 +66,12 @@ class Origin:
 
     @cached_property
     def _committed(self) -> dict[int, str]:
-        """Lines that the repository has, if they might be shown then and now."""
+        """Lines that the repository has, if all of the file might be shown then, and they now."""
         tags = self._private_tags()
-        data = None if tags is None else _blob(Path(self._source.home.place), self._source.blob)
-        if data is None or tags is None or self._store is None:
+        if tags is None or self._store is None:
+            return {}
+        data = _blob(Path(self._source.home.place), self._source.revision)
+        if data is None:
             return {}
         try:
             text, encoding = files.decode(data, self._path)

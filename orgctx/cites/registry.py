@@ -80,8 +80,8 @@ class Cites:
 
         number: of the file. first, last: 1-based; those beyond the file's end stand for its last.
         Returns: the lines, each ended by "\n": from the file if it has not changed, else those that
-            were shown, else from the git repository in which the file lies. If that has them not
-            all, those of them that were shown.
+            were shown, else from the git repository in which the file lies, unless something of the
+            file was not to be shown. If that has them not all, those of them that were shown.
         Raises: NotFound if there is no such file or line; Stale if their text is nowhere any more.
         """
         last = first if last is None else last
@@ -170,4 +170,4 @@ def source_of(store: Store, tree: Tree, read: Version) -> Source:
     place = store.place(tree.path) or tree.path
     roots = tuple((root.name, str(root.folder)) for root in store.roots)
     home = Home(str(place), roots, store.inlinetask_min_level)
-    return Source(tree.path, tree.root.title, read.revision, read.blob, read.spans, home)
+    return Source(tree.path, tree.root.title, read.revision, read.spans, home)

@@ -31,13 +31,12 @@ class Source(NamedTuple):
     """A file as it was when it was read.
 
     path: as addresses name it. title: of the file; may be empty.
-    revision, blob, spans: see Version.
+    revision, spans: see Version.
     """
 
     path: str
     title: str
     revision: str
-    blob: str
     spans: Spans
     home: Home
 
@@ -87,8 +86,7 @@ def checked_source(data: Any) -> Source:
     """Raises: ValueError, TypeError or KeyError if it is none."""
     home, level = data["home"], data["home"]["inlinetask_min_level"]
     spans = tuple((_whole(first), _whole(last)) for first, last in data["spans"])
-    ids = [data["revision"], data["blob"]]
-    is_hex = all(re.fullmatch("[0-9a-f]{40}", each) for each in ids)
+    is_hex = re.fullmatch("[0-9a-f]{40}", data["revision"])
     is_ordered = all(first <= last for first, last in spans)
     is_ordered &= all(above[1] < below[0] for above, below in pairwise(spans))
     if not is_hex or not is_ordered or (level is not None and _whole(level) < 2):
@@ -96,7 +94,7 @@ def checked_source(data: Any) -> Source:
     path, title = _text(data["path"]), _text(data["title"])
     roots = tuple((_text(name), _text(folder)) for name, folder in home["roots"])
     found = Home(_text(home["place"]), roots, level)
-    return Source(path, title, data["revision"], data["blob"], spans, found)
+    return Source(path, title, data["revision"], spans, found)
 
 
 def checked_stretch(data: Any, sources: Sequence[Source]) -> Stretch:

@@ -20,14 +20,13 @@ class Version(NamedTuple):
     lines: all down to the last that may be shown, without their ends; "" for one that may not.
     spans: those that may be shown.
     revision: git's blob id of the file, 40 hex digits; if there is something that may not be shown,
-        the id of the file with such lines empty, so that it tells nothing of what is in them.
-    blob: git's blob id of the file as it is.
+        the id of the file with such lines empty, so that it tells nothing of what is in them, not
+        even to who tries every text that might be there.
     """
 
     lines: Sequence[str]
     spans: Spans
     revision: str
-    blob: str
 
     @property
     def total(self) -> int:
@@ -50,13 +49,10 @@ def version(tree: Tree) -> Version:
     kept = [""] * total
     for first, last in spans:
         kept[first - 1 : last] = rows[first - 1 : last]
-    blob = files.revision_of(tree.text.encode(tree.encoding))
     shown = "\n".join(kept) + ("\n" if 0 < total < len(rows) else "")
-    is_whole = shown == tree.text
     ended = [row.removesuffix("\r") for row in kept[: len(rows) - 1]]
     lines = (*ended, *kept[len(rows) - 1 :])
-    revision = blob if is_whole else files.revision_of(shown.encode(tree.encoding))
-    return Version(lines, spans, revision, blob)
+    return Version(lines, spans, files.revision_of(shown.encode(tree.encoding)))
 
 
 def _spans(tree: Tree) -> Iterator[tuple[int, int]]:

@@ -36,6 +36,7 @@ text three
 * Tail :private:
 tail text
 """
+UNSEALED = SECRET.replace(":crypt:", ":work:")
 SETTING = 'private_tags = ["private"]\n'
 
 

@@ -342,7 +342,7 @@ class InMemory(Cites):
         super().__init__()
         home = citing.Home("garden.org", (), None)
         blob = "0" * 40
-        self.sources = [citing.Source("garden.org", "Garden", blob, blob, ((1, 9),), home)]
+        self.sources = [citing.Source("garden.org", "Garden", blob, ((1, 9),), home)]
         self._origin = Unchanged()
 
     def origin(self, number: int) -> citing.Origin:
