@@ -308,6 +308,23 @@ def test_what_becomes_private_is_purged(tmp_path: Path) -> None:
     assert b"once readable" not in stored
 
 
+@pytest.mark.parametrize("tag", ["private", "crypt"])
+def test_what_is_kept_of_a_file_does_not_hang_on_what_is_hidden(tmp_path: Path, tag: str) -> None:
+    """No guess at the hidden text can be tried on it, and all else is known as before."""
+    kept = []
+    for pin in ("1234", "4321"):
+        text = f"* One\n* Bank :{tag}:\npin {pin}\n* Two\n"
+        folder = write(tmp_path / pin, {"a.org": text, "orgctx.toml": 'private_tags = ["private"]'})
+        store = opened(folder)
+        query = "SELECT hash FROM file JOIN root ON root.id = file.root WHERE root.folder = ?"
+        kept += store.connection.execute(query, (str(folder),)).fetchall()
+        write(folder, {"a.org": text.replace(pin, "0000")})
+        assert (store.sync().read, store.sync().unchanged) == (0, 1)
+        write(folder, {"a.org": text.replace("pin", "two\nlines")})
+        assert store.sync().read == 1
+    assert kept[0] == kept[1]
+
+
 def test_private_nodes_are_in_no_answer(tmp_path: Path) -> None:
     root = write(tmp_path / "notes", SECRETS)
     for memex in (open_memex(root), open_memex(root)):

@@ -188,9 +188,7 @@ def _read(writer: Writer, folder: Path, path: str, known: Row | None, report: Re
     row, state = writer.current(path, known), State()
     try:
         data, state = _state(folder / path, path)
-        if row and row.hash == state.hash and not writer.is_full:
-            writer.touch(row.id, state)
-            report.unchanged += not row.is_private
+        if _is_known(writer, row, state, report):
             return len(data)
         text, encoding = files.decode(data, path)
         del data  # it may be large
@@ -204,10 +202,21 @@ def _read(writer: Writer, folder: Path, path: str, known: Row | None, report: Re
         writer.add_unreadable(path, problem)
     else:
         tree = outline(text, path, encoding, writer.settings.inlinetask_min_level)
-        writer.forget(row)
-        report.read += writer.add(tree, state)
-        report.is_changed = True
+        state = writer.told(tree, state)
+        if not _is_known(writer, row, state, report):
+            writer.forget(row)
+            report.read += writer.add(tree, state)
+            report.is_changed = True
     return state.signature[0]
+
+
+def _is_known(writer: Writer, row: Row | None, state: State, report: Report) -> bool:
+    """Whether a file holds what it held; if so, that is noted."""
+    if row is None or row.hash != state.hash or writer.is_full:
+        return False
+    writer.touch(row.id, state)
+    report.unchanged += not row.is_private
+    return True
 
 
 def _state(place: Path, path: str) -> tuple[bytes, State]:

@@ -6,7 +6,8 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,7 +62,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A file as it was when it was read."""
+    """A file as it was when it was read. hash: of its bytes; but see `Writer.told`."""
 
     signature: tuple[int, int, int, int] = (0, 0, 0, 0)
     is_settled: bool = False
@@ -173,6 +174,20 @@ class Writer:
             " WHERE id = ?",
             (*state.signature, state.is_settled, id_),
         )
+
+    def told(self, tree: Tree, state: State) -> State:
+        """What of a file's state may be kept: if something is hidden, a hash of the rest alone.
+
+        One of all would tell whether a guess at what is hidden is right.
+        """
+        shown = conceal(tree, self.settings.config.private_tags)
+        if shown is tree:
+            return state
+        said = [
+            (n.first_line, n.todo, n.todo in tree.todos, n.tags, n.properties, n.text)
+            for n in shown.nodes
+        ]
+        return replace(state, hash=blake2b(repr(said).encode(), digest_size=16).digest())
 
     def add(self, tree: Tree, state: State) -> bool:
         """Add a file with its nodes. Returns: whether there are any, or all of it is private."""
