@@ -113,7 +113,7 @@ class Looking(Working):
         path = self._path(path)
         tree = self.store.tree(path)
         found = version(tree)
-        is_whole = found.revision == found.blob
+        is_whole = found.revision == files.revision_of(tree.text.encode(tree.encoding))
         text = tree.text if is_whole else "".join(f"{line}\n" for line in found.lines)
         return Text(text.replace("\r\n", "\n"), found.revision)
 
