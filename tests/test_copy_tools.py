@@ -372,7 +372,7 @@ def test_an_entry_does_not_move_into_itself(copy, to):
 def test_keyword_and_property(copy):
     copy.set_keyword("a.org::Two", "TODO")
     copy.set_property("a.org::Two", "EFFORT", "1:00")
-    assert "* TODO Two\n:PROPERTIES:\n:EFFORT: 1:00\n:END:\ntext two\n" in text(copy)
+    assert "* TODO Two\n:PROPERTIES:\n:EFFORT:   1:00\n:END:\ntext two\n" in text(copy)
     copy.set_keyword("a.org::Two", None)
     copy.set_property("a.org::Two", "effort", None)
     assert text(copy) == copies.A

@@ -275,9 +275,12 @@ def test_line_ends_are_the_file_s():
 
 def test_where_properties_are_put():
     assert with_property(node_of(TEXT, "Two"), "A", "b") == TEXT.replace(
-        "Mon>\n", "Mon>\n:PROPERTIES:\n:A: b\n:END:\n"
+        "Mon>\n", "Mon>\n:PROPERTIES:\n:A:        b\n:END:\n"
     )
-    assert with_property(outline(TEXT, "").root, "A", "b") == f":PROPERTIES:\n:A: b\n:END:\n{TEXT}"
+    assert (
+        with_property(outline(TEXT, "").root, "A", "b")
+        == f":PROPERTIES:\n:A:        b\n:END:\n{TEXT}"
+    )
     mode = "# -*- mode: org -*-\n"
     assert with_property(outline(mode + TEXT, "").root, "A", "b").startswith(f"{mode}:PROPERTIES:")
 
@@ -285,7 +288,7 @@ def test_where_properties_are_put():
 def test_a_drawer_keeps_its_look():
     text = "* A\n  :PROPERTIES:\n  :ID:       x\n  :END:\n"
     assert with_property(node_of(text, "A"), "id", "y") == text.replace("x", "y")
-    assert with_property(node_of(text, "A"), "B", "c") == text.replace("x\n", "x\n  :B: c\n")
+    assert with_property(node_of(text, "A"), "B", "c") == text.replace("x\n", "x\n  :B:        c\n")
     assert with_property(node_of(text, "A"), "ID", None) == "* A\n"
 
 

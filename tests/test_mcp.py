@@ -31,6 +31,7 @@ from orgctx import open_memex
 from orgctx.surfaces.answers import ERROR, compact
 from orgctx.surfaces.clients import CLIENTS, snippet
 from orgctx.surfaces.serving import SHOWS_DATA_ALONE
+from orgctx.surfaces.tools import READING
 from orgctx.tokens import count
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -241,6 +242,66 @@ def test_nothing_that_a_client_sends_widens_the_roots(notes: Path, tmp_path: Pat
                     assert "* Outside" not in text(found)
 
     run(work)
+
+
+# --- Writing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_edits_are_in_a_copy_until_they_are_committed(notes: Path, ask: Ask, mode: str) -> None:
+    text_before = (notes / "a.org").read_text()
+
+    async def work() -> None:
+        async with stdio(notes, mode, "--work") as client:
+            listed = (await client.list_tools()).tools
+            reading = {each.name for each in listed if each.annotations.read_only_hint}
+            assert reading == {*(each.name for each in READING), "diff"}
+            assert "private copy" in client.instructions
+            asked = {"address": "a.org::One", "keyword": "TODO"}
+            assert not (await client.call_tool("set_keyword", asked)).is_error
+            assert "TODO One" in text(await client.call_tool("ls", {"path": "a.org"}))
+            assert (notes / "a.org").read_text() == text_before
+            assert not (await client.call_tool("commit", {"message": "one"})).is_error
+            assert (notes / "a.org").read_text() == text_before.replace("* One", "* TODO One")
+            await client.call_tool("write", {"path": "c.org", "text": "* Left\n"})
+
+    run(work)
+    copy_id = json.loads(ask("work", "status", "--format", "json").out)["copies"][0]["id"]
+    assert copy_id.startswith("mcp-")
+    assert "+* Left" in ask("work", "diff", copy_id).out
+
+
+def test_sessions_that_write_do_not_see_each_others_edits(notes: Path, ask: Ask) -> None:
+    async def work(served: Served) -> None:
+        async with served.client("auto", "one") as one, served.client("auto", "two") as two:
+            for each, name in ((one, "Mine"), (two, "Yours")):
+                asked = {"address": "a.org", "text": f"* {name}\n"}
+                assert not (await each.call_tool("insert_entry", asked)).is_error
+            assert "Yours" not in text(await one.call_tool("ls", {"path": "a.org"}))
+            assert "Mine" not in text(await two.call_tool("ls", {"path": "a.org"}))
+            for each in (one, two):
+                found = await each.call_tool("commit", {"message": "m"})
+                assert text(found).splitlines()[1].split()[0] in ("written", "merged")
+            shown = text(await one.call_tool("ls", {"path": "a.org"}))
+            assert "Mine" in shown
+            assert "Yours" in shown
+
+    with http(notes, "--work") as served:
+        run(lambda: work(served))
+        served.process.send_signal(signal.SIGINT)
+        served.process.wait(30)
+    assert json.loads(ask("work", "status", "--format", "json").out) == {"copies": []}
+
+
+def test_a_copy_that_is_named_is_the_one_of_the_command(notes: Path, ask: Ask) -> None:
+    async def work() -> None:
+        async with stdio(notes, "auto", "--work", "mine") as client:
+            await client.call_tool("write", {"path": "c.org", "text": "* Left\n"})
+
+    run(work)
+    assert "+* Left" in ask("work", "diff", "mine").out
+    other = write(notes.parent / "other", {"x.org": "* X\n"})
+    assert ask("mcp", "--root", other, "--work", "mine").status == 2
 
 
 # --- A first sync --------------------------------------------------------------------------------

@@ -42,6 +42,13 @@ class Session:
     cites: Cites = field(default_factory=Cites)
     ledger: Calls = field(default_factory=Calls)
 
+    def freshen(self) -> None:
+        """Do what has to be done before each answer: nothing, the views look for changes."""
+
+    def leave(self) -> str:
+        """End it. Returns: the name of a copy made for it that has edits, or ""."""
+        return ""
+
 
 def focus(session: Session, given: Given, room: Room) -> Part:
     """See `views.focus.focus`."""

@@ -100,8 +100,14 @@ class Memex:
     ledger: the calls so far, and what their answers cost; refusals apart.
     """
 
-    def __init__(self, store: Store, workspace: str | PathLike[str] | None = None) -> None:
-        self._store, self._workspace = store, workspace
+    def __init__(
+        self,
+        store: Store,
+        workspace: str | PathLike[str] | None = None,
+        work: str | None = None,
+    ) -> None:
+        """work: the working copy whose notes these are, if they are of one."""
+        self._store, self._workspace, self._work = store, workspace, work
         self.ledger = Calls()
 
     @noted
@@ -263,15 +269,22 @@ class Memex:
         found.ledger = self.ledger
         return found
 
-    def tools(self, data: bool = True) -> Tools:
+    def tools(self, data: bool = True, *, write: bool = False) -> Tools:
         """The tools for an agent, as its model is told of them, and as it calls them.
 
         data: whether answers have data beside their text.
+        write: whether there are tools that edit, too, and commit; of a working copy alone.
         Returns: Tools, with its own cites and ledger.
+        Raises: BadArgument if it is to write, and these are not the notes of a working copy.
         """
         from .tools import Tools  # a focus should not pay for it
 
-        return Tools(self._store, data, workspace=self._workspace)
+        desk = None
+        if write:
+            from .editing import desk_of  # only who works in a copy pays
+
+            desk = desk_of(self._work)
+        return Tools(self._store, data, workspace=self._workspace, desk=desk)
 
     def sync(self) -> bool:
         """Look for changes in the notes now. Returns: whether there were any."""
@@ -304,7 +317,7 @@ def open_memex(
     if work is not None:
         from ..workcopy import store_in  # only who works in a copy pays
 
-        return Memex(store_in(work, roots, inlinetask_min_level), workspace)
+        return Memex(store_in(work, roots, inlinetask_min_level), workspace, work)
     names = [fspath(root) for root in roots]
     if len(names) == 1 and is_file(names[0]):
         config = load(users_file(), is_users=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,19 @@ from ..tokens import count
 from . import output
 from .answers import compact
 from .clients import CLIENTS, snippet
-from .options import choice, inlinetasks, open_roots, option, roots_option, variable_roots
-from .tools import INSTRUCTIONS, STRUCTURED, Tools
+from .options import (
+    choice,
+    inlinetasks,
+    open_roots,
+    option,
+    roots_option,
+    roots_or_default,
+    variable_roots,
+)
+from .tools import STRUCTURED, Tools, described, instructions, tools_of
 
 if TYPE_CHECKING:
+    from .editing import Desk
     from .serving import Server
 
 
@@ -31,6 +40,13 @@ if TYPE_CHECKING:
     STRUCTURED,
     "Whether answers have data beside their text; auto: not for clients that show it alone.",
 )
+@option(
+    "--work",
+    is_flag=False,
+    flag_value="",
+    metavar="[COPY]",
+    help="Let clients edit: this working copy, or one for each session; see orgctx work.",
+)
 @option("--print-config", type=click.Choice(list(CLIENTS)), help="Print a client's settings.")
 @option("--dry-run", metavar="QUESTION", help="Print what a client would be sent, and its cost.")
 @inlinetasks
@@ -39,63 +55,92 @@ def mcp(
     http: str | None,
     token_file: str | None,
     structured: str,
+    work: str | None,
     print_config: str | None,
     dry_run: str | None,
     inlinetask_min_level: int | None,
 ) -> None:
     """Serve the notes to agents, by the Model Context Protocol.
 
-    Over standard input and output, or over HTTP on this machine. Clients only read, and only below
-    the roots that are named here. Needs pip install 'orgctx[mcp]'.
+    Over standard input and output, or over HTTP on this machine. Clients read, only below the roots
+    that are named here; with --work they also edit, in a copy of their own, and commit it. Needs
+    pip install 'orgctx[mcp]'.
     """
     if token_file and not http:
         raise BadArgument("token-file: only with --http", "see orgctx mcp --help", "token-file")
     if print_config:
         output.complain(f"this belongs into {CLIENTS[print_config].place}")
-        output.write(_settings(print_config, roots, structured, inlinetask_min_level))
+        output.write(_settings(print_config, roots, structured, work, inlinetask_min_level))
         return
     open_roots(
         roots, inlinetask_min_level, no_sync=True, is_filled=False
     )  # what is wrong is told now
     if dry_run is not None:
-        output.write(_dry_run(dry_run, roots, structured, inlinetask_min_level))
+        output.write(_dry_run(dry_run, roots, structured, work, inlinetask_min_level))
         return
     try:
         from .serving import Server
     except ImportError as error:
         hint = "pip install 'orgctx[mcp]'"
         raise Unreadable("the package mcp is not installed", hint, "mcp") from error
-    server = Server(partial(open_roots, roots, inlinetask_min_level, False), structured)
+    open_notes = partial(open_roots, roots, inlinetask_min_level, False)
+    server = Server(open_notes, structured, _desks(roots, work))
     try:
         _serve_http(server, http, token_file) if http else _serve_stdio(server)
     finally:
-        server.stop()
+        for name in server.close():
+            output.complain(f"copy {name} has edits", f"orgctx work diff {name}")
+
+
+def _desks(roots: Sequence[str], work: str | None) -> Callable[[], Desk] | None:
+    """What opens a session's working copy, if clients may edit; one that is named serves all.
+
+    Raises: BadArgument if that is no name, or the copy is of other roots.
+    """
+    if work is None:
+        return None
+    from .editing import new_desk  # only who lets edit pays
+
+    if not work:
+        return partial(new_desk, roots_or_default(roots))
+    desk = new_desk(roots_or_default(roots), work)
+    return lambda: desk
 
 
 def _settings(
-    client: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
+    client: str,
+    roots: Sequence[str],
+    structured: str,
+    work: str | None,
+    inlinetask_min_level: int | None,
 ) -> str:
     words = ["mcp"]
     for root in roots or variable_roots():
         words += ["--root", os.path.abspath(os.path.expanduser(root))]
     words += ["--structured", structured] if structured != "auto" else []
+    if work is not None:
+        words += ["--work", work] if work else ["--work"]
     if inlinetask_min_level is not None:
         words += ["--inlinetask-min-level", str(inlinetask_min_level)]
     return snippet(client, str(output.program()), words)
 
 
 def _dry_run(
-    question: str, roots: Sequence[str], structured: str, inlinetask_min_level: int | None
+    question: str,
+    roots: Sequence[str],
+    structured: str,
+    work: str | None,
+    inlinetask_min_level: int | None,
 ) -> str:
     """What a client is sent before it asks, and for this question, with what each costs."""
     store = open_roots(roots, inlinetask_min_level, no_sync=False)
     tools = Tools(store, structured != "never", workspace=os.curdir)
-    manifest = tools.anthropic()
+    manifest, said = described(tools_of(work is not None)), instructions(work is not None)
     arguments = {"query": question}
     found = tools.call("context", arguments)
     data = "" if found.data is None else compact(found.data)
     return (
-        f"instructions: {count(INSTRUCTIONS)} tokens\n"
+        f"instructions: {count(said)} tokens\n"
         f"{len(manifest)} tools: {count(compact(manifest))} tokens\n"
         f"context {compact(arguments)}: {found.tokens} tokens of text, {count(data)} of data\n"
         f"{found.text}{data}{'' if not data else chr(10)}"

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -19,7 +19,10 @@ from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnot
 from .. import __version__
 from ..store.store import Store
 from .answers import Answer
-from .tools import INSTRUCTIONS, READING, Tools, refusal
+from .tools import Tools, instructions, refusal, tools_of
+
+if TYPE_CHECKING:
+    from .editing import Desk
 
 WORKERS = 4
 """How many calls are answered at once; the others wait."""
@@ -38,11 +41,20 @@ Opener = Callable[[Progress], Store]
 class Server(MCPServer[Any]):
     """Serves the tools to any number of sessions, each with its own cites and ledger."""
 
-    def __init__(self, open_notes: Opener, structured: str = "auto") -> None:
-        """open_notes: called once, by the first call. structured: see `tools.STRUCTURED`."""
+    def __init__(
+        self,
+        open_notes: Opener,
+        structured: str = "auto",
+        open_desk: Callable[[], Desk] | None = None,
+    ) -> None:
+        """open_notes: called once, by the first call. structured: see `tools.STRUCTURED`.
+
+        open_desk: called once for each session; None: sessions only read.
+        """
+        self._open_desk, self._is_writing = open_desk, open_desk is not None
         super().__init__(
             "orgctx",
-            instructions=INSTRUCTIONS,
+            instructions=instructions(self._is_writing),
             version=__version__,
             log_level="CRITICAL",  # others quote arguments, and errors that may quote notes
             subscriptions=False,
@@ -60,9 +72,9 @@ class Server(MCPServer[Any]):
                 name=each.name,
                 description=each.about,
                 input_schema=each.schema,
-                annotations=ToolAnnotations(read_only_hint=True),
+                annotations=ToolAnnotations(read_only_hint=each.is_reading),
             )
-            for each in READING
+            for each in tools_of(self._is_writing)
         ]
 
     async def call_tool(
@@ -88,28 +100,38 @@ class Server(MCPServer[Any]):
     def stop(self) -> None:
         """Have the workers end as soon as they can."""
         self._stopping.set()
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._workers.shutdown(wait=self._is_writing, cancel_futures=True)
+
+    def close(self) -> list[str]:
+        """Stop, and end all sessions. Returns: the names of copies made for them that have edits.
+
+        Raises: OrgctxError.
+        """
+        self.stop()
+        with self._lock:
+            return [name for each in self._sessions.values() if (name := each.close())]
 
     def _answered(
         self, session: tuple[str, str], name: str, arguments: dict[str, Any], told: _Told
     ) -> Answer:
         try:
-            store = self._notes.opened(told)
+            tools = self._tools(session, self._notes.opened(told))
         except _Stopped:
             raise
         except Exception as error:
             return refusal(error)
-        return self._tools(session, store).call(name, arguments)
+        return tools.call(name, arguments)
 
     def _tools(self, session: tuple[str, str], store: Store) -> Tools:
         """The tools of a session; those of the longest unused ones are forgotten."""
         with self._lock:
             if session not in self._sessions:
-                has_data = self._gets_data(session[1])
-                self._sessions[session] = Tools(store, has_data, workspace=os.curdir)
+                has_data, open_desk = self._gets_data(session[1]), self._open_desk
+                desk = open_desk() if open_desk else None
+                self._sessions[session] = Tools(store, has_data, workspace=os.curdir, desk=desk)
             self._sessions.move_to_end(session)
             if len(self._sessions) > 2 * SESSIONS:
-                self._sessions.popitem(last=False)
+                self._sessions.popitem(last=False)[1].close()
             return self._sessions[session]
 
     def _gets_data(self, client: str) -> bool:

@@ -148,7 +148,7 @@ def with_property(node: Node, name: str, value: str | None) -> str:
         return tree.text
     else:
         at = drawer_place(node)
-        drawer = f":PROPERTIES:\n:{name}: {value}".rstrip(" ") + "\n:END:\n"
+        drawer = f":PROPERTIES:\n{_property(name, value)}\n:END:\n"
         new = _joined(tree, tree.text[:at], drawer, tree.text[at:])
     found = read_again(tree, new).nodes[node.index]
     now = [each for key, each in found.properties if key.upper() == name.upper()]
@@ -180,7 +180,12 @@ def _change_drawer(node: Node, lines: list[str], name: str, value: str | None) -
     else:
         end = lines[last]
         indent, cr = end[: len(end) - len(end.lstrip(" \t"))], "\r" * end.endswith("\r")
-        lines.insert(last, f"{indent}:{name}: {value}".rstrip(" ") + cr)
+        lines.insert(last, f"{indent}{_property(name, value)}{cr}")
+
+
+def _property(name: str, value: str) -> str:
+    """A property's line, laid out as Org does (org-property-format)."""
+    return f"{f':{name}:':10} {value}".rstrip(" ")
 
 
 def demoted(text: str, level: int) -> str:
