@@ -32,7 +32,7 @@ class Setting(NamedTuple):
     value: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tree:
     """One file: its text, and its nodes in document order, the file node first.
 

@@ -20,6 +20,7 @@ from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
 from ..tokens import DEFAULT_ENCODING, counter
 from . import files
 from .ids import CountedIds, Ids
+from .recent import Recent
 from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
 from .words import Words
 
@@ -102,7 +103,7 @@ class Store:
         self.roots = roots_of(list(map(str, named.values() or roots)), list(named))
         self.configs = configs or {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
-        self._known: dict[str, tuple[bytes, Tree]] = {}
+        self._recent = Recent()
 
     def _config_of(self, root: Root) -> Config:
         own = load(root.folder / CONFIG_NAME).over(self.config)
@@ -173,18 +174,17 @@ class Store:
             raise NotFound(f"{path}: there is no such file", CHECK, path)
         place = self.place(path)
         data = files.read(place, path, is_link_allowed=bool(self._lone))
-        known = self._known.get(path)
-        if known is None or known[0] != data:
+        tree = self._recent.get(path, data)
+        if tree is None:
             if not files.is_org(place.name, data):
                 hint = f"Org files end in {' or '.join(files.SUFFIXES)}, or say -*- mode: org -*-"
                 raise Unreadable(f"{path}: not an Org file", hint, path)
             text, encoding = files.decode(data, path)
             tree = outline(text, path, encoding, self.inlinetask_min_level)
-            known = data, conceal(tree, self._private_tags(path))
-            self._known[path] = known
-        if not len(known[1].nodes):  # all of it is private: as if it were not there
+            tree = self._recent.put(path, data, conceal(tree, self._private_tags(path)))
+        if not len(tree.nodes):  # all of it is private: as if it were not there
             raise NotFound(f"{path}: there is no such file", CHECK, path)
-        return known[1]
+        return tree
 
     def _private_tags(self, path: str) -> frozenset[str]:
         return self._config_for(path).private_tags
