@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from orgctx.core.outline import outline
+
 
 @dataclass
 class Outline:
@@ -30,6 +32,10 @@ class Outline:
     def below(self, id_: str) -> list[str]:
         """An entry and all below it."""
         return [id_, *(each for child in self.children[id_] for each in self.below(child))]
+
+    def places(self) -> dict[str, tuple[str, str]]:
+        """For each entry its text and its parent."""
+        return {id_: (text, self.parent(id_)) for id_, text in self.texts.items()}
 
     def above(self, id_: str) -> list[str]:
         """An entry and all above it."""
@@ -123,20 +129,6 @@ def series(draw, outline, mark, most=4):
     return edits
 
 
-def lasting(outline: Outline, edits: list[Edit]) -> list[Edit]:
-    """The edits, but for the moves of entries that are back where they were in the end.
-
-    These are in no other place than before, so what others did with them stands.
-    """
-    end = after(outline, edits)
-    back = {
-        id_
-        for id_ in outline.texts.keys() & end.texts.keys()
-        if outline.parent(id_) == end.parent(id_)
-    }
-    return [each for each in edits if each.what != "move" or each.id_ not in back]
-
-
 def after(outline: Outline, edits: list[Edit], done: Outline | None = None) -> Outline | None:
     """The outline after some edits; None if one is not possible.
 
@@ -148,3 +140,29 @@ def after(outline: Outline, edits: list[Edit], done: Outline | None = None) -> O
         elif done is None or edit.id_ in done.texts:
             return None
     return outline
+
+
+def overlaid(base: Outline, theirs: Outline, ours: Outline) -> dict[str, tuple[str, str]]:
+    """The places in theirs, with all that is otherwise in ours than in the base."""
+    found, was, now = theirs.places(), base.places(), ours.places()
+    for id_ in {*was, *now}:
+        if id_ not in now:
+            found.pop(id_, None)
+        elif id_ not in was:
+            found[id_] = now[id_]
+        elif id_ in found:
+            triples = zip(was[id_], found[id_], now[id_], strict=True)
+            text, parent = (there if here == before else here for before, there, here in triples)
+            found[id_] = text, parent
+    return found
+
+
+def read(text: str) -> Outline:
+    """The model of a text."""
+    found = Outline()
+    for node in outline(text, "").nodes[1:]:
+        parent = node.parent.title if node.parent.level else ""
+        found.children[parent].append(node.title)
+        found.children[node.title] = []
+        found.texts[node.title] = node.text.split(":END:\n")[1].removesuffix("\n")
+    return found
