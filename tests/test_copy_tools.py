@@ -104,10 +104,41 @@ def test_glob_says_what_it_leaves_out(copy):
     assert copy.glob("*.org", limit=2) == (("a.org", "sub/b.org"), 1)
 
 
-@pytest.mark.parametrize("pattern", ["", "../*", "a/../*.org", None])
+@pytest.mark.parametrize("pattern", ["", "../*", "a/../*.org", None, 5, "{a,b}" * 20, "{1..9999}"])
 def test_what_is_no_pattern(copy, pattern):
     with pytest.raises(BadArgument):
         copy.glob(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "glob", "found"),
+    [
+        ("text", "", "", [("a.org", 6), ("a.org", 8), ("sub/b.org", 2), ("sub/deeper/c.org", 2)]),
+        ("text", "sub", "", [("sub/b.org", 2), ("sub/deeper/c.org", 2)]),
+        ("text", "sub/", "/*.org", [("sub/b.org", 2)]),
+        ("text", "a.org", "", [("a.org", 6), ("a.org", 8)]),
+        ("text", "a.org", "b*", []),
+        ("text", "", "[bc].org", [("sub/b.org", 2), ("sub/deeper/c.org", 2)]),
+        ("te.t", "", "", []),
+        ("TEXT", "", "", []),
+        ("", "", "", BadArgument),
+        ("a\nb", "", "", BadArgument),
+        ("text", "nowhere", "", NotFound),
+        ("text", "..", "", OutsideRoot),
+        ("text", "", "../*", BadArgument),
+    ],
+)
+def test_matches(copy, pattern, path, glob, found):
+    if not isinstance(found, list):
+        with pytest.raises(found):
+            copy.matches(pattern, path, glob=glob)
+        return
+    matches, is_cut = copy.matches(pattern, path, glob=glob)
+    assert ([each[:2] for each in matches], is_cut) == (found, False)
+    for match in matches:
+        assert text(copy, match.path).split("\n")[match.line - 1] == match.text
+    if len(found) > 1:
+        assert copy.matches(pattern, path, glob=glob, limit=1) == (matches[:1], True)
 
 
 def test_items(copy):
@@ -117,9 +148,13 @@ def test_items(copy):
     assert [item.path for item in copy.items("sub/")] == ["sub/b.org", "sub/deeper"]
     assert copy.items("empty/folder") == []
     assert copy.items("sub")[0].size == len(copies.B)
-    for path, error in (("nowhere", NotFound), ("a.org", OutsideRoot), ("../..", OutsideRoot)):
+    for path, error in (("a.org", OutsideRoot), ("../..", OutsideRoot), ("\ud800", BadArgument)):
         with pytest.raises(error):
             copy.items(path)
+    for path, hint in (("sub/deper", "sub/deeper"), ("x" * 300, "see what there is")):
+        with pytest.raises(NotFound) as error:
+            copy.items(path)
+        assert hint in error.value.hint
 
 
 def test_items_of_several_roots(tmp_path):
@@ -156,6 +191,9 @@ def test_private_text_is_not_there(tmp_path):
     copy = notes.work.open("x")
     assert [item.path for item in copy.items()] == ["a.org"]
     assert copy.glob("*").paths == ("a.org",)
+    copy.write("crypt.org", "* Vault :crypt:\nneedle\n* needle\n")
+    assert copy.matches("needle").matches == (("crypt.org", 3, "* needle"),)
+    copy.delete("crypt.org")
     assert copy.text("a.org").text == "* Open\n"
     with pytest.raises(NotFound):
         copy.edit("a.org", "needle", "x")
@@ -183,7 +221,10 @@ def test_write_keeps_the_form_of_a_note(notes, copy):
 
 @pytest.mark.parametrize(
     "path",
-    ["x.txt", "x", ".hidden/a.org", "#a.org#", "a.org~", ".#a.org", "", "a\0.org", "a//b.org"],
+    [
+        *("x.txt", "x", ".hidden/a.org", "#a.org#", "a.org~", ".#a.org", "", "a\0.org", "a//b.org"),
+        *("\ud800.org", "a/" * 51 + "b.org", "x" * 300 + ".org"),
+    ],
 )
 def test_what_is_no_note_is_not_written(copy, path):
     with pytest.raises(BadArgument):
@@ -316,8 +357,9 @@ def test_folders(copy):
     copy.rmdir("new")
     with pytest.raises(NotFound):
         copy.rmdir("new")
-    with pytest.raises(BadArgument):
-        copy.mkdir(".hidden")
+    for path in (".hidden", "a/" * 51):
+        with pytest.raises(BadArgument):
+            copy.mkdir(path)
     with pytest.raises((OutsideRoot, BadArgument)):
         copy.rmdir("a.org")
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..errors import BadArgument, NotFound, OutsideRoot, Unreadable
 from ..store.files import open_folder, revision_of
-from ..store.roots import Root
+from ..store.roots import Root, check_name
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,7 +32,8 @@ def parts_of(path: str) -> tuple[str, ...]:
 
     Raises: BadArgument if it is no path; OutsideRoot if it says to look elsewhere.
     """
-    if not isinstance(path, str) or not path or "\0" in path:
+    check_name("path", path)
+    if not path or "\0" in path:
         raise BadArgument(f"path {path!r}: give the path of a note", where="path")
     parts = path.rstrip("/").split("/")
     is_elsewhere = path.startswith(("/", "~")) or ".." in re.split(r"[/\\]", path)
@@ -88,11 +89,13 @@ class Folder:
     def _step(self, part: str, path: str, descriptor: int) -> int:
         try:
             return os.open(part, _FOLDER, dir_fd=descriptor)
-        except FileNotFoundError as error:
-            raise NotFound(f"{path}: there is no such folder", where=path) from error
         except NotADirectoryError as error:
             what = f"{path}: {part} is no folder, or a link to one"
             raise OutsideRoot(what, "name a folder in the root", path) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+                raise
+            raise NotFound(f"{path}: there is no such folder", where=path) from error
 
     def read(self, name: str) -> tuple[bytes, os.stat_result] | None:
         """A file's bytes and what is known of it; None if there is none.

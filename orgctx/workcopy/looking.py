@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import NamedTuple, Unpack
 
 from ..cites import Cites, version
 from ..core.entry import many
 from ..core.heading import printable
 from ..core.model import View
-from ..errors import BadArgument
+from ..errors import BadArgument, NotFound, OrgctxError
 from ..store import files
+from ..store.address import get_close_matches
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.page import fit
+from ..views.patterns import Pattern, pattern_of
 from ..views.reading import Reading, read
 from ..views.searching import ENTRIES, Found, How, Page, query_of, search
 from ..views.view import BUDGET, READING_BUDGET, Limit, whole
@@ -47,6 +51,21 @@ class Paths(NamedTuple):
 
     paths: tuple[str, ...]
     left_out: int
+
+
+class Match(NamedTuple):
+    """A line that a text is in. line: its number in the note, 1-based."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Matches(NamedTuple):
+    """Lines that a text is in, in the order of paths and lines. is_cut: whether there are more."""
+
+    matches: tuple[Match, ...]
+    is_cut: bool
 
 
 class Folders(NamedTuple):
@@ -120,13 +139,22 @@ class Looking(Working):
     def items(self, path: str = "") -> list[Item]:
         """The notes and folders in a folder, in the order of their names; "" is the top.
 
-        Raises: NotFound, OutsideRoot, BadArgument.
+        Raises: NotFound with near matches; OutsideRoot, BadArgument.
         """
         self.store.freshen()
         roots = self._checkout.copied
         if len(roots) > 1 and not path.strip("/"):
             return [Item(root.name, True, 0, root.folder.stat().st_mtime_ns) for root in roots]
-        return sorted(self._items(path))
+        try:
+            return sorted(self._items(path))
+        except NotFound as error:
+            raise NotFound(error.message, self._near_folders(path), path) from error
+
+    def _near_folders(self, path: str) -> str:
+        """A hint with the folders whose paths are like this one."""
+        folders = {str(each) for path in self.store.paths for each in PurePosixPath(path).parents}
+        close = get_close_matches(path, sorted(folders - {"."}), 3, 0.6)
+        return f"did you mean {' or '.join(close)}?" if close else "see what there is with ls"
 
     def _items(self, path: str) -> Iterator[Item]:
         parts = parts_of(path) if path else ()
@@ -151,24 +179,48 @@ class Looking(Working):
         limit: int > 0, the most paths.
         Raises: NotFound if there is no such folder; BadArgument.
         """
-        from wcmatch import glob as patterns  # only who looks for names pays
-
         whole("limit", limit, 1)
-        if not isinstance(pattern, str) or not pattern or ".." in pattern.split("/"):
-            what = f"pattern {pattern!r}: no pattern of paths"
-            raise BadArgument(what, "give one such as **/*.org", "pattern")
+        found = self._globbed(pattern, path)
+        return Paths(tuple(found[:limit]), max(0, len(found) - limit))
+
+    def _globbed(self, pattern: str, path: str) -> list[str]:
+        """All notes in a folder whose paths match."""
+        is_match = _matcher(pattern)
         start = "/".join((*parts_of(path), "")) if path.strip("/") else ""
         if start:
             self.items(path)
         self.store.freshen()
         inside = [each for each in sorted(self.store.paths) if each.startswith(start)]
-        names = {each: each.removeprefix(start) for each in inside}
-        if "/" not in pattern:
-            names = {each: name.rpartition("/")[2] for each, name in names.items()}
-        flags = patterns.BRACE | patterns.GLOBSTAR
-        matcher = patterns.compile(pattern.lstrip("/"), flags=flags)
-        found = [each for each, name in names.items() if matcher.match(name)]
-        return Paths(tuple(found[:limit]), max(0, len(found) - limit))
+        return [each for each in inside if is_match(each.removeprefix(start))]
+
+    def matches(
+        self, pattern: str, path: str = "", *, glob: str = "", limit: int = PATHS
+    ) -> Matches:
+        """Every line that a text is in; texts are compared in normal form C.
+
+        path: a folder, or one note; "" for all notes. glob: which notes, as in `glob`; "" for all.
+        limit: int > 0, the most lines.
+        Raises: NotFound with near matches; OutsideRoot, BadArgument.
+        """
+        whole("limit", limit, 1)
+        query_of(pattern, path).check()
+        if path.strip("/") and self.store.has(path):
+            is_match = _matcher(glob or "*")
+            paths = [path] if is_match(PurePosixPath(path).name) else []
+        else:
+            paths = self._globbed(glob or "*", path)
+        found = list(islice(self._matches(pattern_of(pattern, False, False), paths), limit + 1))
+        return Matches(tuple(found[:limit]), len(found) > limit)
+
+    def _matches(self, pattern: Pattern, paths: Sequence[str]) -> Iterator[Match]:
+        for path in paths:
+            try:
+                tree = self.store.tree(path)
+            except OrgctxError:  # it is gone, or no text
+                continue
+            if hits := pattern.lines(tree.text):
+                texts = version(tree).texts()
+                yield from (Match(path, hit, texts[hit]) for hit in hits if hit in texts)
 
     def tree(self, path: str = "", *, budget: int = BUDGET) -> Folders:
         """The folders and notes below a folder, each level indented.
@@ -195,3 +247,21 @@ class Looking(Working):
             yield f"{'  ' * depth}{name}{'/' if each.is_folder else ''}\n"
             if each.is_folder:
                 yield from self._rows(each.path, depth + 1)
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """What tells whether a path matches; see `Looking.glob`. Raises: BadArgument."""
+    from wcmatch import glob as patterns  # only who looks for names pays
+
+    if not isinstance(pattern, str) or not pattern or ".." in pattern.split("/"):
+        what = f"pattern {pattern!r}: no pattern of paths"
+        raise BadArgument(what, "give one such as **/*.org", "pattern")
+    flags = patterns.BRACE | patterns.GLOBSTAR
+    try:
+        found = patterns.compile(pattern.lstrip("/"), flags=flags)
+    except Exception as error:  # its errors have no public class
+        what = f"pattern {pattern!r}: it stands for too many, or cannot be read"
+        raise BadArgument(what, "give a simpler one", "pattern") from error
+    if "/" in pattern:
+        return found.match
+    return lambda path: found.match(path.rpartition("/")[2])

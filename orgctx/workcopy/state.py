@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 from urllib.parse import quote, unquote
 
 from ..errors import BadArgument, OrgctxError
+from ..store.roots import check_name
 from .confined import TEMPORARY
 
 WAIT_SECONDS = 60
@@ -55,7 +56,8 @@ class State:
 
     def place(self, copy_id: str) -> Path:
         """Where a copy is, or is to be. Raises: BadArgument if that is no name."""
-        name = _name(copy_id) if isinstance(copy_id, str) else ""
+        check_name("copy", copy_id)
+        name = _name(copy_id)
         if not name or len(name) > LONGEST_ID:
             hint = f"give a text of 1 to {LONGEST_ID} characters"
             raise BadArgument(f"copy {copy_id!r}: no name for a copy", hint, "copy")

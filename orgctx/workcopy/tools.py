@@ -124,9 +124,7 @@ class FileTools(Working):
 
     def mkdir(self, path: str) -> None:
         """Make a folder, and those above it. Raises: OutsideRoot, BadArgument, NotFound."""
-        parts = parts_of(path)
-        if any(each.startswith(".") for each in parts):
-            raise BadArgument(f"{path}: a hidden folder has no notes", "give another name", "path")
+        self._check_new_folder(path, parts_of(path))
         with self._state.lock(), self._files.at(f"{path.rstrip('/')}/x", make=True):
             return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -27,6 +27,8 @@ LEAST_DIGITS = 7
 """Digits of a revision that are enough to name it."""
 LONGEST_NAME = 255
 """Bytes, on any usual file system."""
+DEEPEST = 50
+"""How many folders deep a new one may be: all that goes through folders has to come back."""
 
 
 class Edit(NamedTuple):
@@ -148,11 +150,10 @@ class Working:
     def _check_new(self, path: str) -> None:
         """Raises: BadArgument, NotFound, OutsideRoot if there can be no note of this name."""
         *folders, name = parts_of(path)
+        self._check_new_folder(path, folders)
         root, inside = self._checkout.notes.root(path)
         why = ""
-        if any(each.startswith(".") for each in folders):
-            why = "a hidden folder has no notes"
-        elif not files.is_note(name):
+        if not files.is_note(name):
             why = f"a note's name ends in {' or '.join(files.SUFFIXES)}"
         elif files.is_conflict_copy(name):
             why = "it is named like a sync-conflict copy"
@@ -162,6 +163,15 @@ class Working:
             why = f"a name of more than {LONGEST_NAME} bytes"
         if why:
             raise BadArgument(f"{path}: {why}", "give another name", "path")
+
+    @staticmethod
+    def _check_new_folder(path: str, parts: Sequence[str]) -> None:
+        """Raises: BadArgument if there can be no such folder with notes."""
+        if any(each.startswith(".") for each in parts):
+            raise BadArgument(f"{path}: a hidden folder has no notes", "give another name", "path")
+        if len(parts) > DEEPEST:
+            what = f"{path}: more than {DEEPEST} folders deep"
+            raise BadArgument(what, "give a shorter path", "path")
 
 
 def encoded(text: str, encoding: str) -> bytes:
