@@ -251,10 +251,10 @@ class Bug(OrgctxError):
 
 def refusal(error: Exception) -> Answer:
     """What went wrong, as an answer."""
-    return refused(_known(error))
+    return refused(known(error))
 
 
-def _known(error: Exception) -> OrgctxError:
+def known(error: Exception) -> OrgctxError:
     """Any error as one of ours; of a bug only the place: its message may quote notes."""
     if isinstance(error, OrgctxError):
         return error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
@@ -209,7 +210,8 @@ class Looking(Working):
             paths = [path] if is_match(PurePosixPath(path).name) else []
         else:
             paths = self._globbed(glob or "*", path)
-        found = list(islice(self._matches(pattern_of(pattern, False, False), paths), limit + 1))
+        most = min(limit, sys.maxsize - 1)
+        found = list(islice(self._matches(pattern_of(pattern, False, False), paths), most + 1))
         return Matches(tuple(found[:limit]), len(found) > limit)
 
     def _matches(self, pattern: Pattern, paths: Sequence[str]) -> Iterator[Match]:
