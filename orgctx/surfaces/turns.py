@@ -111,6 +111,11 @@ class Turns(AgentMiddleware[TurnState, Any, Any]):
         self._on_conflict, self._allow_shrink = on_conflict, allow_shrink
         self._message = message
 
+    @property
+    def name(self) -> str:
+        """What it is called among other middleware."""
+        return "OrgctxTurns"
+
     def before_agent(self, state: TurnState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Begin with the notes as they are now."""
         return None if is_delegated() else {"notes_left": self._settled_left()}
