@@ -21,6 +21,11 @@ class OrgctxError(Exception):
         super().__init__(clipped(message))
         self.message, self.hint, self.where = clipped(message), clipped(hint), where
 
+    def to_data(self) -> dict[str, str | int]:
+        """The same as data: the class, as `error`, message, hint, where."""
+        named = {"error": type(self).__name__, "message": self.message, "hint": self.hint}
+        return {**named, "where": self.where}
+
 
 LONGEST = 1000
 """Characters of a message or a hint: an error is no way around a budget."""
@@ -62,6 +67,10 @@ class BudgetTooSmall(OrgctxError):
     def __init__(self, message: str, needed: int, hint: str = "", where: str = "") -> None:
         super().__init__(message, hint, where)
         self.needed = needed
+
+    def to_data(self) -> dict[str, str | int]:
+        """See OrgctxError.to_data; with what is needed."""
+        return {**super().to_data(), "needed": self.needed}
 
 
 class OutOfRange(OrgctxError):

@@ -101,25 +101,23 @@ class IndexedStore(Store):
     ) -> None:
         """file: where the database is, or is to be. is_frozen: never sync on its own.
 
-        progress: is told of a sync now, which there is otherwise only if it is the first.
+        progress: is told of a first sync, which there is now.
         """
         super().__init__(roots, inlinetask_min_level, config, configs)
         self.database, self._is_frozen = file, is_frozen
         self._connections = Connections(file, self._sync)
         self.fault = ""
-        if progress and not is_frozen:
-            self.sync(progress=progress, summaries="leave")
-        elif not is_frozen:
-            self.fill()
+        if not is_frozen:
+            self.fill(progress)
 
-    def fill(self) -> bool:
+    def fill(self, progress: Progress | None = None) -> bool:
         """Sync if there is a root of which nothing is known. Returns: whether there was.
 
         Raises: sqlite3.Error or OSError if there can be no database.
         """
         if all(self._id_of(root) is not None for root in self.roots):
             return False
-        self.sync(summaries="leave")
+        self.sync(progress=progress, summaries="leave")
         return True
 
     @property
@@ -180,12 +178,12 @@ class IndexedStore(Store):
             report.summaries.is_dry_run = True
             report.notes.append("no model writes summaries: orgctx.toml has no [summaries]")
 
-    def freshen(self) -> bool:
+    def freshen(self, progress: Progress | None = None) -> bool:
         """See Store.freshen."""
         if self._is_frozen or self.fault:  # what was waited for in vain is not waited for again
             return False
         try:
-            report = self.sync(summaries="leave")
+            report = self.sync(progress=progress, summaries="leave")
         except NO_STORE as error:
             self.fault = str(error)
             return True

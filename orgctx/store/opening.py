@@ -34,7 +34,7 @@ def open_store(
 
     roots: folders, or name -> folder.
     is_frozen: answer from what is known, without looking for changes first.
-    progress: is told of a sync now, (files that are done, of how many).
+    progress: is told of a first sync, (files that are done, of how many).
     is_filled: whether a frozen store is synced all the same if there is a root of which it knows
         nothing, or what was known by other settings.
     Returns: Store; where there can be no database its `fault` says why, and each question reads the
@@ -49,7 +49,7 @@ def open_store(
     try:
         file = database_file()
         indexed = IndexedStore(folders, file, inlinetask_min_level, config, is_frozen, progress)
-        indexed.was_empty = is_frozen and is_filled and indexed.fill()
+        indexed.was_empty = is_frozen and is_filled and indexed.fill(progress)
         return indexed
     except (sqlite3.Error, OSError) as error:
         store = Store(folders, inlinetask_min_level, config)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ..config import NAME as CONFIG_NAME
 from ..config import Active, Config, ignorer, load
@@ -23,6 +23,9 @@ from .ids import CountedIds, Ids
 from .recent import Recent
 from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
 from .words import Words
+
+if TYPE_CHECKING:
+    from .sync import Progress
 
 CHECK = "check the name and the folder"
 
@@ -465,8 +468,11 @@ class Store:
     def remember_meanings(self, meanings: Mapping[int, bytes]) -> None:
         """Keep what nodes mean, as vectors, for the next question; by their rows in `words`."""
 
-    def freshen(self) -> bool:
-        """Bring what is remembered up to date. Returns: whether that changed anything."""
+    def freshen(self, progress: Progress | None = None) -> bool:
+        """Bring what is remembered up to date. Returns: whether that changed anything.
+
+        progress: is told how far it is, (files that are done, of how many).
+        """
         return False
 
 

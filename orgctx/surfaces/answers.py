@@ -176,18 +176,7 @@ def refused(error: OrgctxError) -> Answer:
 
     A field that would make it cost too much is cut.
     """
-    fields = {
-        "error": type(error).__name__,
-        "message": error.message,
-        "hint": error.hint,
-        "where": error.where,
-    }
-    if isinstance(error, BudgetTooSmall):
-        return _refusal({**fields, "needed": error.needed})
-    return _refusal(fields)
-
-
-def _refusal(fields: dict[str, Any]) -> Answer:
+    fields = error.to_data()
     chars = max(len(each) for each in fields.values() if isinstance(each, str))
     while count(text := compact(fields)) > ERROR:
         chars = chars * 3 // 4

@@ -63,10 +63,24 @@ class Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; what goes wrong in it is explained while it is known how to tell."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            return _explain(error)
+
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="orgctx", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.option(
+    "--events",
+    is_flag=True,
+    help="For an editor: JSON lines of output, warnings, progress, errors.",
+)
+def cli(events: bool) -> None:
     """Show Org notes to a language model: the right slice, exactly within a token budget.
 
     Exit status: 0 done, 1 something named is not there or cannot be read, 2 usage, 3 a limit or
@@ -91,22 +105,28 @@ def _explain(error: Exception) -> int:
     """Say in one line what went wrong. Returns: the exit status for it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
-    elif isinstance(error, click.Abort):
+        return error.exit_code
+    if isinstance(error, click.Abort):
         return 130
-    elif isinstance(error, click.ClickException):
+    told, status = _told(error)
+    output.refuse({"error": type(error).__name__, **told})
+    return status
+
+
+def _told(error: Exception) -> tuple[dict[str, str | int], int]:
+    """What is told of an error, as `OrgctxError.to_data` has it, and the exit status for it."""
+    if isinstance(error, OrgctxError):
+        return error.to_data(), error.exit_status
+    if isinstance(error, click.ClickException):
         called = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         message = " ".join(error.format_message().split()).rstrip(".")
-        output.complain(message, f"see {called or 'orgctx'} --help")
-    elif isinstance(error, OrgctxError):
-        output.complain(error.message, error.hint)
-        return error.exit_status
-    elif isinstance(error, sqlite3.Error):
-        output.complain(f"the store: {error}", f"delete {database_file()}: it is made anew")
-        return 1
-    elif isinstance(error, OSError):
-        output.complain(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
-        return 1
-    else:
-        output.complain(f"this is a bug: {output.place_of(error)}", "please report it")
-        return BUG
-    return error.exit_code
+        return _fields(message, f"see {called or 'orgctx'} --help"), error.exit_code
+    if isinstance(error, sqlite3.Error):
+        return _fields(f"the store: {error}", f"delete {database_file()}: it is made anew"), 1
+    if isinstance(error, OSError):
+        return _fields(f"{error.strerror}{f': {error.filename}' if error.filename else ''}"), 1
+    return _fields(f"this is a bug: {output.place_of(error)}", "please report it"), BUG
+
+
+def _fields(message: str, hint: str = "") -> dict[str, str | int]:
+    return {"message": message, "hint": hint, "where": ""}

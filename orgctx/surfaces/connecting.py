@@ -27,6 +27,8 @@ from .options import (
 from .tools import STRUCTURED, Tools, described, instructions, tools_of
 
 if TYPE_CHECKING:
+    from ..store.store import Store
+    from ..store.sync import Progress
     from .editing import Desk
     from .serving import Server
 
@@ -83,7 +85,7 @@ def mcp(
     except ImportError as error:
         hint = "pip install 'orgctx[mcp]'"
         raise Unreadable("the package mcp is not installed", hint, "mcp") from error
-    open_notes = partial(open_roots, roots, inlinetask_min_level, False)
+    open_notes = partial(_opened, roots, inlinetask_min_level)
     server = Server(open_notes, structured, _desks(roots, work))
     try:
         _serve_http(server, http, token_file) if http else _serve_stdio(server)
@@ -105,6 +107,13 @@ def _desks(roots: Sequence[str], work: str | None) -> Callable[[], Desk] | None:
         return partial(new_desk, roots_or_default(roots))
     desk = new_desk(roots_or_default(roots), work)
     return lambda: desk
+
+
+def _opened(roots: Sequence[str], inlinetask_min_level: int | None, progress: Progress) -> Store:
+    """The notes as they are now. progress: is told of a sync, the first or not."""
+    store = open_roots(roots, inlinetask_min_level, no_sync=False, progress=progress)
+    store.freshen(progress)
+    return store
 
 
 def _settings(

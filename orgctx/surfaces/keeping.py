@@ -53,7 +53,7 @@ def sync(
     tell_fault(store)
     if not isinstance(store, IndexedStore):
         raise click.exceptions.Exit(1)
-    with output.progress("syncing") as progress:
+    with output.progress("reading notes") as progress:
         report = store.sync(full, progress, "dry-run" if summaries_dry_run else "write")
         report.problems = store.known_problems()
     is_json = form == "json"

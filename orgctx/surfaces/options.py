@@ -210,10 +210,14 @@ def open_roots(
     progress: Progress | None = None,
     is_filled: bool = True,
 ) -> Store:
-    """A store of these roots, or of the default ones. progress, is_filled: see `open_store`."""
+    """A store of these roots, or of the default ones. is_filled: see `open_store`.
+
+    progress: is told of a first sync; by default whoever called the program is.
+    """
     named = roots or variable_roots()
     try:
-        return open_store(named, inlinetask_min_level, no_sync, progress, is_filled)
+        with output.progress("reading notes") as told:
+            return open_store(named, inlinetask_min_level, no_sync, progress or told, is_filled)
     except OrgctxError as error:
         if roots or not variable_roots():
             raise

@@ -1,13 +1,19 @@
-"""What leaves the program: text as bytes, data as JSON lines, complaints as one line."""
+"""What leaves the program: text as bytes, data as JSON lines, complaints as one line.
+
+With --events all of it is JSON lines on standard output, each an object that is known by its first
+key: `output` (text), `warning`, `progress`, `error`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+
+import click
 
 from ..core.entry import many
 from ..core.model import Problem
@@ -17,6 +23,10 @@ COMPLAINTS = 10
 """How many problems are told one by one."""
 NOBODY_READS = 141
 """The exit status of a program that wrote to a closed pipe, as a shell reports it."""
+STEPS = 50
+"""How many events tell of the progress of one thing, at most."""
+
+Told = Callable[[int, int], None]
 
 
 def write(text: str) -> None:
@@ -26,9 +36,21 @@ def write(text: str) -> None:
     """
     if sys.stdout is None:
         raise OrgctxError("standard output: closed", "give the program somewhere to write")
-    if sys.stdout.isatty():
+    if _is_told_by_events():
+        text = to_json({"output": text})
+    elif sys.stdout.isatty():
         lines = text.replace("\r\n", "\n").split("\n")
         text = "\n".join(printable(line, keep="\t") for line in lines)
+    _write(text)
+
+
+def _is_told_by_events() -> bool:
+    """Whether the command was called with --events."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().params.get("events"))
+
+
+def _write(text: str) -> None:
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
@@ -48,9 +70,20 @@ def _discard_output() -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """Write one line to standard error."""
+    if _is_told_by_events():
+        _write(to_json({"warning": clipped(message), "hint": clipped(hint)}))
+        return
     line = f"orgctx: {clipped(message)}{f'; {clipped(hint)}' if hint else ''}"
     sys.stderr.buffer.write((printable(line) + "\n").encode("utf-8", "backslashreplace"))
     sys.stderr.buffer.flush()
+
+
+def refuse(error: dict[str, str | int]) -> None:
+    """Tell an error. error: see OrgctxError.to_data."""
+    if _is_told_by_events():
+        _write(to_json(error))
+    else:
+        complain(str(error["message"]), str(error["hint"]))
 
 
 def complain_of(problems: Sequence[Problem]) -> None:
@@ -113,11 +146,46 @@ def _lisp(path: Path) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on standard error with rate and time left; None where that is no terminal."""
-    if not sys.stderr.isatty():
+def progress(what: str) -> Iterator[Told | None]:
+    """What shows how far something is; None where nobody would see it."""
+    if _is_told_by_events():
+        yield _events_of(what)
+    elif sys.stderr is not None and sys.stderr.isatty():
+        with ExitStack() as stack:
+            yield _bar_when_told(what, stack)
+    else:
         yield None
-        return
+
+
+def _events_of(what: str) -> Told:
+    """Tell by events, not of every step."""
+    last = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        step = STEPS * done // max(total, 1)
+        if step > last:
+            last = step
+            _write(to_json({"progress": done, "total": total, "what": what}))
+
+    return tell
+
+
+def _bar_when_told(what: str, stack: ExitStack) -> Told:
+    """Tell by a bar, which is there from the first step on: most often there is none."""
+    tell: Told | None = None
+
+    def first(done: int, total: int) -> None:
+        nonlocal tell
+        tell = tell or stack.enter_context(_bar(what))
+        tell(done, total)
+
+    return first
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Told]:
+    """A bar on standard error with rate and time left."""
     from rich import progress as bars  # rich, only for a terminal
     from rich.console import Console
 
