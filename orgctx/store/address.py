@@ -82,7 +82,7 @@ def _by_file(store: Store, address: str) -> Node | None:
 
 def _tree(store: Store, name: str) -> Tree | None:
     """The file of this name; None if there is none to be shown. Raises: Ambiguous, Unreadable."""
-    path = store.file(name)
+    path = store.file(name) or store.edited_file(name)
     try:
         return store.tree(path) if path is not None else None
     except NotFound:
@@ -225,10 +225,13 @@ def looks_like_file(address: str) -> bool:
     return is_path or bool(re.search(r"\.org(_archive)?(:|\Z)", address))
 
 
-def lone_file(address: str) -> str | None:
-    """The existing file that an address begins with, as it names it; None if there is none."""
+def lone_file(address: str, edited: str | None = None) -> str | None:
+    """The existing file that an address begins with, as it names it; None if there is none.
+
+    edited: a file that exists in an editor, at least.
+    """
     names = [*_files(address), *_files(unlinked(address))]
-    return next(filter(is_file, names), None)
+    return next((name for name in names if name == edited or is_file(name)), None)
 
 
 def nowhere(address: str) -> NotFound:

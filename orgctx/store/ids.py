@@ -67,3 +67,22 @@ class DatabaseIds:
     def _rows(self, where: str, value: str, order: str = "") -> list[str]:
         statement = f"SELECT value FROM {OF_IDS} WHERE {where} AND {{roots}} {order}"
         return [row[0] for row in self._run(statement, (value,))]
+
+
+class EditedIds:
+    """IDs in the database, but of some notes those that an editor has in them."""
+
+    def __init__(self, known: Ids, gone: Counter[str], come: Counter[str]) -> None:
+        """gone, come: those of these notes in the database, and in the editor."""
+        self._known, self._gone, self._come = known, gone, CountedIds(come)
+
+    def count(self, id_: str) -> int:
+        """How many nodes have this ID."""
+        return self._known.count(id_) - self._gone[id_] + self._come.count(id_)
+
+    def beside(self, id_: str) -> list[str]:
+        """The IDs before and after it in the order of characters, of both; some may be gone."""
+        return [*self._known.beside(id_), *self._come.beside(id_)]
+
+    def __iter__(self) -> Iterator[str]:
+        return (each for each in sorted({*self._known, *self._come}) if self.count(each))

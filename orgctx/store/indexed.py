@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -26,7 +27,7 @@ from .counts import (
     parts_of,
 )
 from .database import BUSY_SECONDS
-from .ids import OF_IDS, DatabaseIds, Ids
+from .ids import OF_IDS, DatabaseIds, EditedIds, Ids
 from .roots import Root, name_of, place_of
 from .store import Fact, File, Folder, Store, linked_from, matching
 from .words import Words
@@ -246,8 +247,8 @@ class IndexedStore(Store):
 
     def page_counter(self, unit: str, encoding: str) -> Callable[[str], int]:
         """See Store.page_counter; what a line costs is remembered by whoever asks later, too."""
-        if unit != "tokens":
-            return counter(unit, encoding)
+        if unit != "tokens" or self._edited:
+            return self.counter(unit, encoding)
         known: dict[str, int] = {}
 
         def count(text: str) -> int:
@@ -383,7 +384,19 @@ class IndexedStore(Store):
     @looked_up
     def ids(self) -> Ids:
         """Every ID, as of the last sync."""
-        return DatabaseIds(self._run)
+        known = DatabaseIds(self._run)
+        if not self._edited:
+            return known
+        nodes = (node for tree in self._readable(self._edited) for node in tree.nodes)
+        come = Counter(each for node in nodes for each in {*node.ids})
+        return EditedIds(known, self._ids_of_edited(), come)
+
+    def _ids_of_edited(self) -> Counter[str]:
+        """The IDs of the notes that an editor has otherwise, as of the last sync."""
+        places = filter(None, map(self._place, self._edited))
+        statement = f"SELECT value FROM {OF_IDS} WHERE path = ? AND {{roots}}"
+        rows = (self._run(statement, (path,), [self._id_of(root)]) for root, path in places)
+        return Counter(row[0] for some in rows for row in some)
 
     @looked_up
     def files(self) -> list[File]:
@@ -549,9 +562,10 @@ class IndexedStore(Store):
         )
 
     def _readable_rows(self, rows: Iterable[tuple[Root, str]]) -> Iterator[Tree]:
-        """The files of these rows as they are now."""
+        """The files of these rows as they are now, and those that an editor has otherwise."""
         ordered = sorted(rows, key=lambda row: (row[0].name, row[1]))
-        return self._readable(root.address(root.folder / path) for root, path in ordered)
+        paths = [root.address(root.folder / path) for root, path in ordered]
+        return self._readable(sorted({*paths, *self._edited}) if self._edited else paths)
 
 
 def _marks(ids: Iterable[int | None]) -> str:

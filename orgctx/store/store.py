@@ -107,6 +107,7 @@ class Store:
         self.configs = configs or {root.name: self._config_of(root) for root in self.roots}
         self._lone: dict[str, Path] = {}
         self._recent = Recent()
+        self._edited: dict[str, bytes] = {}
 
     def _config_of(self, root: Root) -> Config:
         own = load(root.folder / CONFIG_NAME).over(self.config)
@@ -120,6 +121,35 @@ class Store:
         confined = copy(self)
         confined.scope = tuple(path.rstrip("/") for path in scope)
         return confined
+
+    def edited(self, name: str, data: bytes) -> Self:
+        """The same store, in which a note reads as an editor has it; nothing of that is remembered.
+
+        name: as for `file`; or that of a new note, in a root.
+        data: what the file would hold if it were saved.
+        Raises: NotFound, Ambiguous.
+        """
+        path = self.file(name) or self._new_file(name)
+        if path is None:
+            raise NotFound(f"{name}: there is no such file", CHECK, name)
+        edited = copy(self)
+        edited._edited = {**self._edited, path: data}
+        return edited
+
+    def _new_file(self, name: str) -> str | None:
+        """The address of a note that is not there yet; None if it can be none."""
+        if (plain := name.removeprefix("./")) in self._lone:
+            return plain
+        if (place := place_of(name)) is None or not files.is_note(place.name):
+            return None
+        real = files.real(place)
+        roots = (root for root in self.roots if real.is_relative_to(root.folder))
+        return next((root.address(real) for root in roots), None)
+
+    def edited_file(self, name: str) -> str | None:
+        """The address of a note that only an editor has, if `name` means it."""
+        path = self._new_file(name) if self._edited else None
+        return path if path in self._edited else None
 
     def holds_all(self, path: str) -> bool:
         """Whether the scope has all that is in a file or folder."""
@@ -176,7 +206,9 @@ class Store:
         if not self.holds_all(path):
             raise NotFound(f"{path}: there is no such file", CHECK, path)
         place = self.place(path)
-        data = files.read(place, path, is_link_allowed=bool(self._lone))
+        data = self._edited.get(path)
+        if data is None:
+            data = files.read(place, path, is_link_allowed=bool(self._lone))
         tree = self._recent.get(path, data)
         if tree is None:
             if not files.is_org(place.name, data):
@@ -206,7 +238,9 @@ class Store:
         return root.folder / path.removeprefix(root.prefix)
 
     def is_edited(self, path: str) -> bool:
-        """Whether an editor has unsaved edits of a note: Emacs leaves a lock beside it."""
+        """Whether an editor has edits of a note that are not seen here: Emacs leaves a lock."""
+        if path in self._edited:
+            return False
         try:
             place = self.place(path)
         except NotFound:  # it has gone since it was read

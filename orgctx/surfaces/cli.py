@@ -18,6 +18,7 @@ BUG = 70
 COMMANDS = {
     "focus": "seeing",
     "overview": "seeing",
+    "where": "seeing",
     "context": "asking",
     "ls": "drilling",
     "grep": "finding",

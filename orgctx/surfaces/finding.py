@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
@@ -29,6 +28,7 @@ from .options import (
     option,
     roots_option,
     scope_options,
+    standard_input,
     store_for,
     tell_fault,
     work_option,
@@ -181,6 +181,6 @@ def cite(cites: str, style: str) -> None:
 def _input() -> str:
     """Standard input. Raises: Unreadable."""
     try:
-        return sys.stdin.buffer.read().decode() if sys.stdin else ""
+        return standard_input().decode()
     except UnicodeDecodeError as error:
         raise Unreadable("standard input: not UTF-8 text", "save it as UTF-8") from error

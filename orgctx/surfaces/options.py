@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,7 @@ from ..config import load, users_file
 from ..errors import OrgctxError
 from ..store import address as naming
 from ..store.opening import open_store
+from ..store.roots import is_file
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
 from ..views.view import BUDGET, IDS, Limit
@@ -75,6 +77,13 @@ no_sync_option = option(
 )
 
 
+stdin_option = option(
+    "--stdin-path",
+    metavar="FILE[:LINE]",
+    help="FILE reads as standard input does, as in an editor; FILE:LINE is an ADDRESS, too.",
+)
+
+
 def format_option(*forms: str) -> Callable[..., Any]:
     """In which form to answer; the first is the usual one. `--json` is short for one of them."""
 
@@ -127,7 +136,14 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
     the default roots' notes or stand alone; else the default roots, which are ORGCTX_ROOT's or
     those in orgctx.toml.
     """
-    store, found = _whole_store_for(addresses, options)
+    edited = None
+    if (path := options.get("stdin_path")) is not None:
+        edited, is_address = _edited_file(path)
+        addresses = [path, *addresses] if is_address or not addresses else addresses
+    store, found = _whole_store_for(addresses, options, edited)
+    if edited is not None:
+        name = edited if options["roots"] else store.holds(edited) or edited
+        store = store.edited(name, standard_input())
     if options["rank"] is None and not options["collection"]:
         return store, found
     from ..views.collecting import confined  # only who asks for it pays
@@ -135,7 +151,23 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
     return confined(store, os.curdir, options["rank"], options["collection"]), found
 
 
-def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store, list[str]]:
+def _edited_file(path: str) -> tuple[str, bool]:
+    """The file that --stdin-path names, and whether a line in it, too.
+
+    A file of that very name comes before one with a line behind it.
+    """
+    position = None if is_file(path) else naming.POSITION.match(path)
+    return (position[1], True) if position else (path, False)
+
+
+def standard_input() -> bytes:
+    """All of it; nothing if it is closed."""
+    return sys.stdin.buffer.read() if sys.stdin else b""
+
+
+def _whole_store_for(
+    addresses: Sequence[str], options: dict[str, Any], edited: str | None
+) -> tuple[Store, list[str]]:
     level, no_sync = options["inlinetask_min_level"], options["no_sync"]
     if options["work"] is not None:
         from ..workcopy import store_in  # only who works in a copy pays
@@ -143,7 +175,7 @@ def _whole_store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple
         return store_in(options["work"], options["roots"], level, no_sync), list(addresses)
     if options["roots"] or not addresses:
         return open_roots(options["roots"], level, no_sync), list(addresses)
-    own = {each: naming.lone_file(_plain(each)) for each in addresses}
+    own = {each: naming.lone_file(_plain(each), edited) for each in addresses}
     config = load(users_file(), is_users=True)
     if variable_roots() or config.roots:
         store = open_roots([], level, no_sync)

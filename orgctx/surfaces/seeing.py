@@ -1,4 +1,4 @@
-"""Commands whose answer is a view: focus, overview."""
+"""Commands whose answer is a view, or the way to what it shows: focus, overview, where."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ from . import output
 from .options import (
     Whole,
     choice,
+    format_option,
+    inlinetasks,
     limit_of,
+    no_sync_option,
     option,
+    roots_option,
+    scope_options,
+    stdin_option,
     store_for,
     tell_fault,
     view_options,
@@ -25,7 +31,7 @@ from .options import (
 
 
 @click.command()
-@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
+@click.argument("addresses", nargs=-1, metavar="ADDRESS...")
 @choice("--lens", focusing.LENSES, "How far to look around the target.")
 @option(
     "--background",
@@ -34,6 +40,7 @@ from .options import (
     metavar="N",
     help="Level-1 headlines of the rest of the file, at most.",
 )
+@stdin_option
 @view_options
 def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) -> None:
     """Show nodes in full, what is around them as title and ID.
@@ -44,9 +51,40 @@ def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) 
     an ID (id:… or bare; the first 6 characters are enough where they are unique). Several share one
     budget and one document.
     """
+    _require(addresses or options["stdin_path"])
     store, addresses = store_for(addresses, options)
     limit = limit_of(store, options)
     _show(store, focusing.focus(store, addresses, limit, lens, background), options)
+
+
+def _require(address: object) -> None:
+    """Raises: MissingParameter if it is none."""
+    if not address:
+        raise click.MissingParameter(param_hint="ADDRESS", param_type="argument")
+
+
+@click.command()
+@click.argument("address", required=False, default="")
+@roots_option
+@stdin_option
+@scope_options
+@no_sync_option
+@format_option("text")
+@inlinetasks
+def where(address: str, form: str, **options: Any) -> None:
+    """Print where a node is, as FILE:LINE, for an editor to go there.
+
+    ADDRESS is as for `focus`.
+    """
+    from ..views.locating import locate
+
+    _require(address or options["stdin_path"])
+    store, addresses = store_for([address] if address else [], options)
+    place = locate(store, addresses[-1])
+    is_json = form == "json"
+    line = f"{output.printable(place.file)}:{place.line}\n"
+    output.write(output.to_json(place._asdict()) if is_json else line)
+    tell_fault(store)
 
 
 @click.command()
