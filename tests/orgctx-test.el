@@ -14,6 +14,9 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'orgctx)
+(require 'orgctx-list)
+(require 'orgctx-menu)
+(require 'orgctx-view)
 (require 'tramp)
 
 (defconst orgctx-test-program
@@ -42,8 +45,47 @@ after text
 (defun orgctx-test-views ()
   "Return the buffers that orgctx opened."
   (cl-remove-if-not (lambda (buffer)
-                      (string-prefix-p "*orgctx: " (buffer-name buffer)))
+                      (string-prefix-p "*orgctx" (buffer-name buffer)))
                     (buffer-list)))
+
+(defun orgctx-test-running ()
+  "Return the processes of the program."
+  (cl-remove-if-not (lambda (process)
+                      (string-prefix-p "orgctx" (process-name process)))
+                    (process-list)))
+
+(defun orgctx-test-wait ()
+  "Wait until the program has answered."
+  (with-timeout (60 (error "The program does not end"))
+    (while (orgctx-test-running)
+      (accept-process-output nil 0.02))))
+
+(defmacro orgctx-test-do (&rest body)
+  "Run BODY, wait for the program, and return what the echo area said last."
+  `(let ((said nil))
+     (cl-letf (((symbol-function 'message)
+                (lambda (form &rest words)
+                  (when form
+                    (setq said (apply #'format form words))))))
+       ,@body
+       (orgctx-test-wait))
+     said))
+
+(defun orgctx-test-keys (keys)
+  "Do what KEYS do in this buffer, and wait for the program.
+Return what the echo area said last."
+  (pop-to-buffer-same-window (current-buffer))
+  (prog1 (orgctx-test-do (call-interactively (key-binding (kbd keys))))
+    (set-buffer (window-buffer))))
+
+(defmacro orgctx-test-shown (&rest body)
+  "Run BODY and go to the one buffer that orgctx shows then."
+  `(progn
+     (let ((said (orgctx-test-do ,@body)))
+       (unless (orgctx-test-views)
+         (ert-fail (list "Nothing is shown" said))))
+     (set-buffer (window-buffer))
+     (should (memq (current-buffer) (orgctx-test-views)))))
 
 (defun orgctx-test-bytes (file)
   "Return the bytes of FILE."
@@ -83,19 +125,44 @@ The variable `folder' is the file's folder."
        (orgctx-test-clean folder))))
 
 (defmacro orgctx-test-complaint (&rest body)
-  "Return the message of the `user-error' that BODY signals; nothing may open."
-  `(let ((message (cadr (should-error (progn ,@body) :type 'user-error))))
+  "Return what BODY complains of; nothing may open."
+  `(let ((message
+          (condition-case problem
+              (orgctx-test-do ,@body)
+            (orgctx-error (orgctx-explain (cdr problem)))
+            (user-error (cadr problem)))))
      (should-not (orgctx-test-views))
      message))
 
-(defmacro orgctx-test-answering (answer &rest body)
-  "Run BODY with ANSWER, t or nil, to the one question it must ask."
+(defmacro orgctx-test-answering (answers &rest body)
+  "Run BODY with ANSWERS to what it asks in the minibuffer, one after another."
   (declare (indent 1))
-  `(let ((questions 0))
-     (cl-letf (((symbol-function 'y-or-n-p)
-                (lambda (&rest _) (cl-incf questions) ,answer)))
+  `(let ((answers ,answers))
+     (cl-letf* (((symbol-function 'read-from-minibuffer)
+                 (lambda (&rest _) (pop answers)))
+                ((symbol-function 'read-string)
+                 (symbol-function 'read-from-minibuffer))
+                ((symbol-function 'read-number)
+                 (symbol-function 'read-from-minibuffer))
+                ((symbol-function 'read-buffer)
+                 (symbol-function 'read-from-minibuffer))
+                ((symbol-function 'completing-read)
+                 (symbol-function 'read-from-minibuffer)))
        (prog1 (progn ,@body)
-         (should (= questions 1))))))
+         (should-not answers)))))
+
+(defun orgctx-test-insert-at (text new)
+  "Insert NEW behind TEXT in this buffer, and save nothing."
+  (save-excursion
+    (goto-char (point-min))
+    (search-forward text)
+    (insert new)))
+
+(defun orgctx-test-at (text)
+  "Go to the beginning of the line with TEXT."
+  (goto-char (point-min))
+  (search-forward text)
+  (goto-char (line-beginning-position)))
 
 (defun orgctx-test-should-be-target (text)
   "Check that TEXT is the view of the target: it in full, its siblings' titles."
@@ -172,7 +239,7 @@ The variable `folder' is the file's folder."
         (goto-char place)
         (org-narrow-to-subtree)
         (orgctx-test-should-be-target (orgctx-focus-string))
-        (orgctx-focus)
+        (orgctx-test-shown (orgctx-focus))
         (should (get-buffer orgctx-test-view-name))))))
 
 (ert-deftest orgctx-test-line-ends-are-unchanged ()
@@ -180,8 +247,8 @@ The variable `folder' is the file's folder."
     (let ((text (orgctx-focus-string)))
       (should (string-match-p "^target text: naïve café, 日本\r\n" text))
       (should-not (string-match-p "\r\r" text)))
-    (let ((orgctx-program '("sh" "-c" "printf 'a\\r\\nb\\r\\n'")))
-      (should (equal (orgctx-focus-string) "a\r\nb\r\n")))))
+    (orgctx-test-shown (orgctx-focus))
+    (should (string-match-p "naïve café, 日本\r\n" (buffer-string)))))
 
 (ert-deftest orgctx-test-file-is-not-changed ()
   (orgctx-test-in "note.org" orgctx-test-text
@@ -189,9 +256,9 @@ The variable `folder' is the file's folder."
           (time (file-attribute-modification-time
                  (file-attributes buffer-file-name)))
           (tick (buffer-modified-tick)))
-      (orgctx-focus)
+      (orgctx-test-do (orgctx-focus))
       (set-buffer (get-file-buffer (concat folder "note.org")))
-      (orgctx-focus t)
+      (orgctx-test-do (orgctx-focus-copy))
       (should (equal bytes (orgctx-test-bytes buffer-file-name)))
       (should (equal time (file-attribute-modification-time
                            (file-attributes buffer-file-name))))
@@ -225,8 +292,8 @@ The variable `folder' is the file's folder."
     (let ((orgctx-roots (list folder (concat folder "-other root"))))
       (orgctx-test-should-be-target (orgctx-focus-string)))
     (let ((orgctx-roots (list (concat folder "-other root"))))
-      (should (string-match-p "\\`orgctx: "
-                              (orgctx-test-complaint (orgctx-focus)))))))
+      (should (string-prefix-p "NotFound: "
+                               (orgctx-test-complaint (orgctx-focus)))))))
 
 (ert-deftest orgctx-test-program-with-leading-arguments ()
   (orgctx-test-in "note.org" orgctx-test-text
@@ -242,9 +309,8 @@ The variable `folder' is the file's folder."
       (setq default-directory "/")
       (insert "an earlier view"))
     (let ((text (orgctx-focus-string)))
-      (call-interactively #'orgctx-focus)
-      (should (eq (window-buffer) (get-buffer orgctx-test-view-name)))
-      (set-buffer orgctx-test-view-name)
+      (orgctx-test-shown (call-interactively #'orgctx-focus))
+      (should (equal (buffer-name) orgctx-test-view-name))
       (should (equal (buffer-string) text))
       (should (= (point) (point-min)))
       (should (derived-mode-p 'org-mode))
@@ -255,47 +321,67 @@ The variable `folder' is the file's folder."
       (should (equal default-directory folder))
       (should-not kill-ring))))
 
+(ert-deftest orgctx-test-focus-does-not-wait ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (orgctx-focus)
+    (should (orgctx-test-running))
+    (should-not (orgctx-test-views))
+    (orgctx-test-wait)
+    (should (orgctx-test-views))))
+
 (ert-deftest orgctx-test-view-above-all-headlines-is-named-after-the-file ()
   (orgctx-test-in "note.org" orgctx-test-text
     (goto-char (point-min))
-    (orgctx-focus)
-    (should (get-buffer "*orgctx: note.org*"))))
+    (orgctx-test-shown (orgctx-focus))
+    (should (equal (buffer-name) "*orgctx: note.org*"))))
+
+(ert-deftest orgctx-test-header-line-shows-what-it-costs ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (orgctx-test-shown (orgctx-focus))
+    (let ((tokens (alist-get 'tokens orgctx--view)))
+      (should (< 50 tokens 200))
+      (should (string-match-p (format "^ %d/4000 tokens  foveal  5 nodes" tokens)
+                              (orgctx--header))))))
+
+(ert-deftest orgctx-test-prefix-argument-asks-for-budget-and-lens ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((current-prefix-arg '(4)))
+      (orgctx-test-answering '(500 "fisheye")
+        (orgctx-test-shown (call-interactively #'orgctx-focus))))
+    (should (string-match-p "/500 tokens  fisheye" (orgctx--header)))
+    (should (string-match-p "^before text$" (buffer-string)))))
 
 (ert-deftest orgctx-test-view-refreshes-and-quits ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (orgctx-focus)
+    (orgctx-test-shown (orgctx-focus))
     (with-current-buffer (get-file-buffer (concat folder "note.org"))
-      (goto-char (point-min))
-      (insert "#+author: me\n\n")
-      (search-forward "target text: ")
-      (insert "now changed, ")
+      (orgctx-test-insert-at "#+title: Notes" "\n#+author: me")
+      (orgctx-test-insert-at "target text: " "now changed, ")
       (save-buffer))
-    (set-buffer orgctx-test-view-name)
-    (goto-char (point-max))
-    (call-interactively (key-binding "g"))
+    (orgctx-test-at "** Child")
+    (orgctx-test-keys "g")
     (should (equal (buffer-name) orgctx-test-view-name))
     (should (string-match-p "^target text: now changed, " (buffer-string)))
-    (should (= (point) (point-min)))
+    (should (looking-at-p "\\*\\* Child"))
     (should buffer-read-only)
     (should (eq (key-binding "q") #'quit-window))))
 
 (ert-deftest orgctx-test-view-stays-when-it-cannot-be-refreshed ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (orgctx-focus)
-    (kill-buffer (get-file-buffer (concat folder "note.org")))
-    (set-buffer orgctx-test-view-name)
-    (let ((text (buffer-string)))
-      (should-error (revert-buffer) :type 'user-error)
+    (orgctx-test-shown (orgctx-focus))
+    (let ((text (buffer-string))
+          (orgctx-program "orgctx no such program"))
+      (should (string-prefix-p "NotInstalled: " (orgctx-test-keys "g")))
       (should (equal (buffer-string) text)))))
 
-(ert-deftest orgctx-test-prefix-argument-copies ()
+(ert-deftest orgctx-test-view-outlives-the-buffer-of-its-note ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (let ((text (orgctx-focus-string))
-          (current-prefix-arg '(4)))
-      (should (string-match-p (format "\\b%d characters" (length text))
-                              (call-interactively #'orgctx-focus)))
-      (should (equal kill-ring (list text)))
-      (should-not (orgctx-test-views)))))
+    (orgctx-test-shown (orgctx-focus))
+    (kill-buffer (get-file-buffer (concat folder "note.org")))
+    (let ((text (buffer-string)))
+      (orgctx-test-keys "g")
+      (should (equal (buffer-string) text))
+      (should (get-file-buffer (concat folder "note.org"))))))
 
 (defvar orgctx-test-evaluated nil
   "What the text of a note or a hook managed to evaluate.")
@@ -314,38 +400,241 @@ target text src_emacs-lisp{(push 2 orgctx-test-evaluated)}
           (org-confirm-babel-evaluate nil)
           (org-mode-hook (list (lambda () (push 4 orgctx-test-evaluated)))))
       (setq orgctx-test-evaluated nil)
-      (orgctx-focus)
-      (set-buffer "*orgctx: Target*")
+      (orgctx-test-shown (orgctx-focus))
       (should (string-match-p "push 3" (buffer-string)))
-      (revert-buffer)
+      (orgctx-test-keys "g")
       (should-not (bound-and-true-p org-indent-mode))
       (should-not orgctx-test-evaluated))))
 
-;;; What the program reads is the file
+;;; Its keys
 
-(ert-deftest orgctx-test-unsaved-buffer-is-refused ()
+(defconst orgctx-test-long
+  (concat orgctx-test-text
+          (mapconcat (lambda (n) (format "* Far %d\n** Below %d\nfar text\n" n n))
+                     (number-sequence 1 60) ""))
+  "A file with more headlines than a view shows.")
+
+(ert-deftest orgctx-test-each-headline-is-a-link-to-its-place ()
+  (orgctx-test-in "it's a \"note\", 日本.org" orgctx-test-text
+    (dolist (headline '("* Before" "* TODO Target of" "** Child" "* After"))
+      (orgctx-test-shown (orgctx-focus))
+      (orgctx-test-at headline)
+      (orgctx-test-keys "RET")
+      (should (string-suffix-p "日本.org" (buffer-file-name)))
+      (should (looking-at-p (regexp-quote headline)))
+      (orgctx-test-at "target text"))
+    (orgctx-test-shown (orgctx-focus))
+    (goto-char (point-min))
+    (orgctx-test-keys "RET")
+    (should (looking-at-p "#\\+title"))))
+
+(ert-deftest orgctx-test-a-link-leads-into-unsaved-text ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (insert " unsaved")
-    (should (string-match-p "unsaved changes"
-                            (orgctx-test-complaint
-                             (orgctx-test-answering nil (orgctx-focus)))))
+    (orgctx-test-shown (orgctx-focus))
+    (with-current-buffer (get-file-buffer (concat folder "note.org"))
+      (orgctx-test-insert-at "text above all" "\n* New\nunsaved"))
+    (orgctx-test-at "* After")
+    (orgctx-test-keys "RET")
+    (should (looking-at-p "\\* After"))
     (should (buffer-modified-p))))
 
-(ert-deftest orgctx-test-unsaved-buffer-is-saved-on-request ()
-  (orgctx-test-in "note.org" orgctx-test-text
-    (save-excursion
-      (goto-char (point-min))
-      (insert "one more line\n"))
-    (orgctx-test-should-be-target
-     (orgctx-test-answering t (orgctx-focus-string)))
-    (should-not (buffer-modified-p))))
+(ert-deftest orgctx-test-tab-on-an-omission-expands-it ()
+  (orgctx-test-in "note.org" (string-replace "* TODO" "** TODO" orgctx-test-long)
+    (orgctx-test-shown (orgctx-focus))
+    (orgctx-test-at "# … 37 headlines omitted")
+    (let ((tokens (alist-get 'tokens orgctx--view)))
+      (orgctx-test-keys "TAB")
+      (should (> (alist-get 'tokens orgctx--view) tokens)))
+    (should (string-match-p "^\\* Far 60$" (buffer-string)))
+    (should (string-match-p "^text above all$" (buffer-string)))
+    (should-not (string-match-p "headlines omitted" (buffer-string)))))
 
-(ert-deftest orgctx-test-file-changed-on-disk-is-refused ()
+(ert-deftest orgctx-test-tab-on-a-cut-text-gives-it-room ()
+  (orgctx-test-in "note.org"
+      (concat "* Target\ntarget text\n"
+              (mapconcat (lambda (n) (format "line %d\n" n))
+                         (number-sequence 1 200) "")
+              "** Child\nchild text\n")
+    (let ((orgctx-budget 100))
+      (orgctx-test-shown (orgctx-focus)))
+    (orgctx-test-at " lines omitted")
+    (orgctx-test-keys "TAB")
+    (should (string-match-p "/200 tokens" (orgctx--header)))
+    (orgctx-test-at " lines omitted")
+    (let ((current-prefix-arg 3000))
+      (orgctx-test-keys "+"))
+    (should (string-match-p "/3000 tokens" (orgctx--header)))
+    (should (string-match-p "^line 200$" (buffer-string)))))
+
+(ert-deftest orgctx-test-each-mark-knows-whose-it-is ()
+  (orgctx-test-in "note.org" "* A
+** Target
+target text
+# … 7 headlines omitted
+*** Child
+**** Deep
+deep text
+** B
+* C
+"
+    (let ((orgctx-budget 34))
+      (orgctx-test-shown (orgctx-focus)))
+    (let (found)
+      (goto-char (point-min))
+      (while (re-search-forward "^# … .* omitted$" nil t)
+        (push (list (match-string 0)
+                    (get-text-property (match-beginning 0) 'orgctx-omitted))
+              found))
+      (dolist (mark (cdr (reverse found)))
+        (should (cadr mark)))
+      (should (equal (seq-sort #'string< (delete-dups (mapcar #'cadr found)))
+                     (seq-sort #'string<
+                               (cons nil (mapcar (lambda (each)
+                                                   (alist-get 'address each))
+                                                 (alist-get 'omitted
+                                                            orgctx--view)))))))))
+
+(ert-deftest orgctx-test-tab-elsewhere-folds ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (orgctx-test-shown (orgctx-focus))
+    (orgctx-test-at "* TODO Target of")
+    (setq last-command nil
+          this-command #'org-cycle)
+    (orgctx-test-keys "TAB")
+    (should (invisible-p (line-end-position)))))
+
+(ert-deftest orgctx-test-plus-and-minus-change-the-budget ()
+  (orgctx-test-in "note.org" orgctx-test-long
+    (let ((orgctx-budget 200))
+      (orgctx-test-shown (orgctx-focus)))
+    (let ((before (buffer-string)))
+      (orgctx-test-keys "+")
+      (should (string-match-p "/400 tokens" (orgctx--header)))
+      (should (> (buffer-size) (length before)))
+      (orgctx-test-keys "-")
+      (should (equal (buffer-string) before))
+      (let ((current-prefix-arg 1))
+        (should (string-prefix-p "BudgetTooSmall: " (orgctx-test-keys "-"))))
+      (should (string-match-p "/200 tokens" (orgctx--header)))
+      (should (equal (buffer-string) before)))))
+
+(ert-deftest orgctx-test-the-last-of-several-changes-counts ()
+  (orgctx-test-in "note.org" orgctx-test-long
+    (orgctx-test-shown (orgctx-focus))
+    (orgctx-view-more 300)
+    (orgctx-view-more 350)
+    (orgctx-test-do (orgctx-view-more 400))
+    (should (string-match-p "/400 tokens" (orgctx--header)))))
+
+(ert-deftest orgctx-test-a-view-of-several-files ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((orgctx-roots (list folder)))
+      (dotimes (n 8)
+        (write-region (format "* Other %d\nother text\n" n) nil
+                      (format "%sother %d.org" folder n) nil 'quiet))
+      (let ((orgctx-lens 'fisheye) (orgctx-budget 190))
+        (orgctx-test-shown (orgctx-focus)))
+      (orgctx-test-at "** TODO Target of")
+      (orgctx-test-at "* other 0")
+      (should (equal (get-text-property (point) 'orgctx-address) "other 0.org"))
+      (orgctx-test-keys "RET")
+      (should (string-suffix-p "other 0.org" (buffer-file-name)))
+      (set-buffer orgctx-test-view-name)
+      (orgctx-test-at " files omitted")
+      (orgctx-test-shown (call-interactively (key-binding (kbd "TAB"))))
+      (should (equal (buffer-name) "*orgctx ls*"))
+      (orgctx-test-at " — 9 files, "))))
+
+;;; Copy, insert, send
+
+(ert-deftest orgctx-test-copy ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((text (orgctx-focus-string)))
+      (should (string-match-p "Copied [0-9]+ tokens"
+                              (orgctx-test-do
+                               (call-interactively #'orgctx-focus-copy))))
+      (should (equal kill-ring (list text)))
+      (should-not (orgctx-test-views))
+      (orgctx-test-shown (orgctx-focus))
+      (setq kill-ring nil)
+      (orgctx-test-keys "w")
+      (should (equal kill-ring (list text))))))
+
+(ert-deftest orgctx-test-insert ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((text (orgctx-focus-string)))
+      (with-temp-buffer
+        (insert "before\nafter")
+        (goto-char 8)
+        (let ((into (current-buffer)))
+          (with-current-buffer (get-file-buffer (concat folder "note.org"))
+            (orgctx-test-answering (list (buffer-name into))
+              (orgctx-test-do (call-interactively #'orgctx-focus-insert)))
+            (should-not (buffer-modified-p))))
+        (should (equal (buffer-string) (concat "before\n" text "after")))))))
+
+(ert-deftest orgctx-test-send ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let* ((sent nil)
+           (text (orgctx-focus-string))
+           (orgctx-send-function (lambda (view) (push view sent))))
+      (orgctx-test-do (orgctx-focus-send))
+      (should (equal sent (list text))))))
+
+;;; Unsaved text counts
+
+(ert-deftest orgctx-test-unsaved-text-is-shown ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((bytes (orgctx-test-bytes buffer-file-name)))
+      (orgctx-test-insert-at "text above all" "\n* One more")
+      (orgctx-test-insert-at "target text: " "unsaved é, ")
+      (let ((text (orgctx-focus-string)))
+        (should (string-match-p "^target text: unsaved é, naïve" text))
+        (should (string-match-p "^\\* One more$" text))
+        (orgctx-test-shown (orgctx-focus))
+        (should (equal (buffer-string) text)))
+      (with-current-buffer (get-file-buffer (concat folder "note.org"))
+        (should (buffer-modified-p))
+        (should (equal (orgctx-test-bytes buffer-file-name) bytes))))))
+
+(ert-deftest orgctx-test-unsaved-text-with-names-that-are-not-plain ()
+  (dolist (name '("two  words, it's \"quoted\".org" "$(touch x) `touch x`.org"
+                  "-n.org" "café 日本.org" "10:30 a::b.org" "new\nline.org"))
+    (orgctx-test-in name orgctx-test-text
+      (orgctx-test-insert-at "target text: " "unsaved ")
+      (should (string-match-p "^target text: unsaved " (orgctx-focus-string)))
+      (should (equal (directory-files folder nil "[^.]") (list name))))))
+
+(ert-deftest orgctx-test-unsaved-text-is-sent-as-it-would-be-saved ()
+  (dolist (coding '(utf-8-unix utf-8-dos utf-8-with-signature-unix
+                               undecided-unix iso-latin-1-unix))
+    (ert-info ((symbol-name coding) :prefix "coding: ")
+      (orgctx-test-in "note.org" "# -*- coding: latin-1 -*-\n* Target\ntarget text\n"
+        (setq buffer-file-coding-system coding)
+        (insert " é")
+        (should (string-match-p "^target text é\r?$" (orgctx-focus-string)))))))
+
+(ert-deftest orgctx-test-a-file-that-was-never-saved ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (with-current-buffer (find-file-noselect (concat folder "new.org"))
+      (insert "* New\nnew text\n")
+      (should (string-match-p "^new text$" (orgctx-focus-string)))
+      (should-not (file-exists-p buffer-file-name)))))
+
+(ert-deftest orgctx-test-what-is-seen-counts-if-the-file-changed-on-disk ()
   (orgctx-test-in "note.org" orgctx-test-text
     (write-region "* Another\n" nil (concat folder "note.org") nil 'quiet)
     (set-file-times (concat folder "note.org") '(0 0))
-    (should (string-match-p "changed on disk"
-                            (orgctx-test-complaint (orgctx-focus))))))
+    (orgctx-test-should-be-target (orgctx-focus-string))))
+
+(ert-deftest orgctx-test-much-unsaved-text ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (goto-char (point-max))
+    (insert "* Much\n")
+    (dotimes (_ 4000)
+      (insert (make-string 100 ?x) "\n"))
+    (orgctx-test-at "target text")
+    (orgctx-test-should-be-target (orgctx-focus-string))))
 
 ;;; Errors
 
@@ -363,48 +652,373 @@ target text src_emacs-lisp{(push 2 orgctx-test-evaluated)}
 (ert-deftest orgctx-test-program-not-found ()
   (orgctx-test-in "note.org" orgctx-test-text
     (let ((orgctx-program "orgctx no such program"))
-      (should (string-match-p
-               "\\`Cannot run orgctx no such program: .*\n  .*orgctx-program"
-               (orgctx-test-complaint (orgctx-focus)))))))
+      (dolist (said (list (orgctx-test-complaint (orgctx-focus))
+                          (orgctx-test-complaint (orgctx-focus-string))))
+        (should (string-match-p
+                 "\\`NotInstalled: cannot run .*\n  .*orgctx-program" said))))))
+
+(defun orgctx-test-program (version script)
+  "Return a program that says VERSION of itself, and otherwise runs SCRIPT."
+  (list "sh" "-c"
+        (format "case \"$*\" in *--version*) echo '%s';; *) %s;; esac"
+                version script)
+        "orgctx"))
 
 (ert-deftest orgctx-test-program-without-a-message ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (let ((orgctx-program '("sh" "-c" "exit 70")))
-      (should (string-match-p "status 70"
-                              (orgctx-test-complaint (orgctx-focus)))))))
+    (let ((orgctx-program (orgctx-test-program "orgctx 0.1.0" "exit 70")))
+      (should (equal (orgctx-test-complaint (orgctx-focus))
+                     "Failed: the program ended without a message, with status 70")))
+    (let ((orgctx-program (orgctx-test-program "orgctx 0.1.0"
+                                               "echo Traceback >&2; exit 1")))
+      (should (equal (orgctx-test-complaint (orgctx-focus))
+                     "Failed: Traceback")))))
 
-(defun orgctx-test-stderr (status &rest options)
-  "Focus on point with OPTIONS and return what the program says on stderr.
+(ert-deftest orgctx-test-wrong-version ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (pcase-dolist (`(,version . ,wanted)
+                   '(("orgctx 0.0.9" . "orgctx 0.0.9.*\n  update the program")
+                     ("orgctx 0.2.0" . "orgctx 0.2.0.*\n  update orgctx.el")
+                     ("orgctx 1.1" . "orgctx 1.1.*\n  update orgctx.el")
+                     ("other 0.1.0" . "other 0.1.0\n  see that")
+                     ("" . "version")))
+      (let ((orgctx-program (orgctx-test-program version "touch called")))
+        (dolist (said (list (orgctx-test-complaint (orgctx-focus))
+                            (orgctx-test-complaint (orgctx-focus-string))))
+          (should (string-match-p (concat "\\`WrongVersion: .*" wanted) said)))
+        (should-not (file-exists-p (concat folder "called")))))))
+
+(ert-deftest orgctx-test-a-newer-patch-will-do ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (dolist (version '("orgctx 0.1.99" "orgctx 0.1"))
+      (let ((orgctx-program
+             (orgctx-test-program version "echo '{\"output\": \"yes\"}'")))
+        (should (equal (orgctx-focus-string) "yes"))))))
+
+(ert-deftest orgctx-test-version-is-asked-for-once ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((orgctx-program
+           (list "sh" "-c" "echo >> asked; exec \"$0\" \"$@\""
+                 orgctx-test-program)))
+      (dotimes (_ 3)
+        (orgctx-focus-string))
+      (should (equal (orgctx-test-bytes (concat folder "asked"))
+                     "\n\n\n\n")))))
+
+(defun orgctx-test-event (status &rest arguments)
+  "Call the program with ARGUMENTS and return the error that it tells.
 It must say nothing else and end with STATUS."
-  (let ((errors (make-temp-file "orgctx-test"))
-        (folder default-directory)
-        (place (format "./%s:%d" (file-name-nondirectory buffer-file-name)
-                       (line-number-at-pos))))
+  (let ((folder default-directory))
     (with-temp-buffer
       (setq default-directory folder)
-      (should (equal (apply #'call-process orgctx-test-program nil
-                            (list t errors) nil
-                            `("focus" ,@options "--" ,place))
+      (should (equal (apply #'call-process orgctx-test-program nil t nil
+                            "--events" arguments)
                      status))
-      (should (equal (buffer-string) ""))
-      (insert-file-contents errors)
-      (delete-file errors)
-      (should (string-prefix-p "orgctx: " (buffer-string)))
-      (string-trim-right (buffer-string)))))
+      (orgctx-explain (mapcar (lambda (key)
+                                (alist-get key (orgctx--parse (buffer-string))))
+                              '(error message hint))))))
 
-(ert-deftest orgctx-test-error-is-the-programs-own ()
+(ert-deftest orgctx-test-errors-are-the-programs-own ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (set-visited-file-name (concat folder "%s missing.org") t)
-    (set-buffer-modified-p nil)
-    (should (equal (orgctx-test-complaint (orgctx-focus))
-                   (orgctx-test-stderr 1)))))
+    (let* ((orgctx-budget 1)
+           (wanted (orgctx-test-event 3 "focus" "--budget" "1" "--"
+                                      "./note.org:9")))
+      (should (string-prefix-p "BudgetTooSmall: ./note.org:9: a budget" wanted))
+      (should (equal (orgctx-test-complaint (orgctx-focus)) wanted))
+      (should (equal (orgctx-test-complaint (orgctx-focus-copy)) wanted))
+      (should (equal (orgctx-test-complaint (orgctx-focus-string)) wanted))
+      (should-not kill-ring))
+    (let ((orgctx-ids 'nonsense))
+      (should (string-prefix-p "BadParameter: "
+                               (orgctx-test-complaint (orgctx-focus)))))
+    (should (equal (orgctx-test-complaint (orgctx-focus-address "%s é.org"))
+                   (orgctx-test-event 1 "focus" "--" "%s é.org")))
+    (should (string-prefix-p
+             "NotFound: " (orgctx-test-complaint
+                           (orgctx-focus-address "note.org::*No such"))))
+    (let ((orgctx-roots (list folder)))
+      (should (string-prefix-p
+               "OutsideRoot: " (orgctx-test-complaint
+                                (orgctx-focus-address "../x.org")))))
+    (should (string-prefix-p
+             "Ambiguous: "
+             (progn
+               (write-region "* A\n* A\n" nil (concat folder "a.org") nil 'quiet)
+               (orgctx-test-complaint (orgctx-focus-address "a.org::*A")))))))
 
-(ert-deftest orgctx-test-budget-too-small ()
+(ert-deftest orgctx-test-an-error-has-class-message-and-hint-as-data ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (let ((orgctx-budget 1))
-      (should (equal (orgctx-test-complaint (orgctx-focus t))
-                     (orgctx-test-stderr 3 "--budget" "1")))
-      (should-not kill-ring))))
+    (let* ((orgctx-budget 1)
+           (data (cdr (should-error (orgctx-focus-string) :type 'orgctx-error))))
+      (should (equal (car data) "BudgetTooSmall"))
+      (should (= (length data) 3))
+      (should (cl-every #'stringp data)))))
+
+;;; Stopping
+
+(defconst orgctx-test-endless
+  (orgctx-test-program "orgctx 0.1.0" "echo $$ > pid; exec sleep 600")
+  "A program that does not end.")
+
+(defun orgctx-test-pid ()
+  "Wait for the program to write its number in this folder, and return it."
+  (with-timeout (20 (error "The program does not start"))
+    (while (not (and (file-exists-p "pid")
+                     (> (file-attribute-size (file-attributes "pid")) 1)))
+      (accept-process-output nil 0.02)))
+  (string-to-number (orgctx-test-bytes (expand-file-name "pid"))))
+
+(defun orgctx-test-should-end (pid)
+  "Check that the process PID ends."
+  (with-timeout (20 (ert-fail "The program goes on"))
+    (while (not (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
+      (accept-process-output nil 0.02))))
+
+(ert-deftest orgctx-test-quit-stops-who-waits-and-the-program ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((orgctx-program orgctx-test-endless))
+      (run-at-time 0.5 nil (lambda () (setq quit-flag t)))
+      (should (eq 'quit (condition-case nil
+                            (orgctx-focus-string)
+                          (quit 'quit))))
+      (should-not (orgctx-test-running))
+      (orgctx-test-should-end (orgctx-test-pid)))))
+
+(ert-deftest orgctx-test-cancelled-is-cancelled ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let* ((orgctx-program orgctx-test-endless)
+           (request (orgctx--ask '("status") #'error :else #'error))
+           (pid (orgctx-test-pid)))
+      (should (process-attributes pid))
+      (should (equal (orgctx-test-do (orgctx--cancel request))
+                     "Orgctx: cancelled"))
+      (orgctx-test-should-end pid)
+      (should-not (get-buffer " *orgctx process*"))
+      (should-not (orgctx-test-do (orgctx--cancel request))))))
+
+(ert-deftest orgctx-test-quit-key-is-taken-and-given-back ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let* ((noninteractive nil)
+           (orgctx-program orgctx-test-endless)
+           (usual (key-binding (kbd "C-g")))
+           (request (orgctx--ask '("status") #'error :else #'error)))
+      (orgctx-test-pid)
+      (should-not (eq (key-binding (kbd "C-g")) usual))
+      (should (equal (orgctx-test-keys "C-g") "Orgctx: cancelled"))
+      (should (orgctx--request-done request))
+      (should (eq (key-binding (kbd "C-g")) usual)))))
+
+;;; Progress and warnings
+
+(ert-deftest orgctx-test-progress-is-told ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (dotimes (n 30)
+      (write-region "* A\n" nil (format "%s%d.org" folder n) nil 'quiet))
+    (let ((orgctx-roots (list folder)) (told nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (form &rest words)
+                   (push (apply #'format form words) told))))
+        (orgctx-focus-string))
+      (should (equal (car told) "Orgctx: reading notes, 31 of 31"))
+      (should (> (length told) 10)))))
+
+(ert-deftest orgctx-test-warnings-are-told ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (make-symbolic-link "me@nowhere.1" (concat folder ".#note.org"))
+    (should (string-match-p "unsaved edits"
+                            (orgctx-test-do (orgctx-focus))))))
+
+;;; Listings
+
+(defmacro orgctx-test-in-memex (&rest body)
+  "Run BODY in a note of a memex of several folders, which is the only root."
+  `(orgctx-test-in "note.org" orgctx-test-text
+     (let ((orgctx-roots (list folder)))
+       (make-directory (concat folder "it's/日本" ) t)
+       (write-region "#+title: Deep %s\n* TODO Leaf :tag:\nleaf text\n* Tree\n** Twig\n"
+                     nil (concat folder "it's/日本/deep.org") nil 'quiet)
+       (write-region "[[collections]]\nname = \"One\"\npaths = [\"note.org\"]\n
+[[collections]]\nname = \"Two é\"\npaths = [\"it's/\"]\ntier = 10\n
+[[collections]]\nname = \"Three\"\npaths = [\"it's/\"]\ntier = 10\n"
+                     nil (concat folder "orgctx.toml") nil 'quiet)
+       ,@body)))
+
+(ert-deftest orgctx-test-ls-goes-down-and-up ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (call-interactively #'orgctx-ls))
+   (should (string-match-p "2 files, 7 headlines" (buffer-string)))
+   (let ((roots (buffer-string)))
+     (orgctx-test-keys "RET")
+     (should (string-match-p "^it's/ — 1 file, 3 headlines\nNotes — 4 headlines, "
+                             (buffer-string)))
+     (orgctx-test-keys "RET")
+     (orgctx-test-keys "RET")
+     (should (string-match-p "^Deep %s — 3 headlines, " (buffer-string)))
+     (orgctx-test-keys "RET")
+     (should (string-match-p "^TODO Leaf :tag: — 0 headlines, [0-9]+ tokens
+Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
+     (orgctx-test-at "Tree")
+     (orgctx-test-keys "RET")
+     (should (string-match-p "\\`Twig — " (buffer-string)))
+     (dotimes (_ 5)
+       (orgctx-test-keys "^"))
+     (should (equal (buffer-string) roots))
+     (should-error (orgctx-test-keys "^") :type 'user-error))))
+
+(ert-deftest orgctx-test-ls-focuses-and-visits ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (orgctx-ls "it's/日本/deep.org"))
+   (orgctx-test-at "Leaf")
+   (orgctx-test-shown (call-interactively (key-binding (kbd "RET"))))
+   (should (string-match-p "^leaf text$" (buffer-string)))
+   (orgctx-test-at "* Tree")
+   (orgctx-test-keys "RET")
+   (should (looking-at-p "\\* Tree"))
+   (set-buffer "*orgctx ls*")
+   (orgctx-test-at "Tree")
+   (orgctx-test-keys "o")
+   (should (string-suffix-p "/deep.org" (buffer-file-name)))
+   (should (looking-at-p "\\* Tree"))
+   (set-buffer "*orgctx ls*")
+   (orgctx-test-shown (call-interactively (key-binding "f")))
+   (should (string-match-p "^\\*\\* Twig$" (buffer-string)))))
+
+(ert-deftest orgctx-test-ls-lists-more ()
+  (orgctx-test-in "note.org" orgctx-test-long
+    (let ((orgctx-roots (list folder)))
+      (orgctx-test-shown (orgctx-ls "note.org"))
+      (should (= (count-lines (point-min) (point-max)) 51))
+      (orgctx-test-at "… 13 more headlines")
+      (orgctx-test-keys "RET")
+      (should (looking-at-p "Far 48 "))
+      (should (= (count-lines (point-min) (point-max)) 63))
+      (goto-char (point-max))
+      (should-error (orgctx-test-keys "RET") :type 'user-error))))
+
+(ert-deftest orgctx-test-ls-complains ()
+  (orgctx-test-in-memex
+   (should (string-prefix-p "NotFound: nowhere: "
+                            (orgctx-test-complaint (orgctx-ls "nowhere"))))))
+
+;;; A question
+
+(ert-deftest orgctx-test-context ()
+  (orgctx-test-in-memex
+   (delete-file (concat folder "orgctx.toml"))
+   (orgctx-test-answering '("where is the leaf text; it's \"$HOME\"?")
+     (orgctx-test-shown (call-interactively #'orgctx-context)))
+   (should (derived-mode-p 'org-mode))
+   (should (string-match-p "^\\* likely files$" (buffer-string)))
+   (search-forward "* likely files\n")
+   (search-forward "Leaf")
+   (orgctx-test-shown (call-interactively (key-binding "f")))
+   (should (string-match-p "^leaf text$" (buffer-string)))
+   (set-buffer "*orgctx context*")
+   (orgctx-test-keys "RET")
+   (should (string-suffix-p "/deep.org" (buffer-file-name)))
+   (should (looking-at-p "\\* TODO Leaf"))
+   (set-buffer "*orgctx context*")
+   (orgctx-test-keys "w")
+   (should (equal (car kill-ring) (buffer-string)))
+   (let ((text (buffer-string)))
+     (orgctx-test-keys "g")
+     (should (equal (buffer-string) text)))))
+
+(ert-deftest orgctx-test-context-links-of-every-section ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (orgctx-context "tag"))
+   (goto-char (point-min))
+   (should (search-forward "* relevant symbols\n"))
+   (should (get-text-property (point) 'orgctx-address))
+   (goto-char (point-min))
+   (search-forward "* relevant indexes\n")
+   (should (get-text-property (point) 'orgctx-address))
+   (goto-char (point-min))
+   (should-error (orgctx-test-keys "RET") :type 'user-error)))
+
+;;; Collections
+
+(defun orgctx-test-ranks ()
+  "Return the names of the collections as this buffer shows them, by rank."
+  (mapcar (lambda (rank) (mapcar (lambda (row) (alist-get 'name row)) rank))
+          orgctx--ranks))
+
+(ert-deftest orgctx-test-collections-are-moved-and-saved ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (orgctx-collections))
+   (should (equal (orgctx-test-ranks) '(("One") ("Two é" "Three"))))
+   (let ((bytes (orgctx-test-bytes (concat folder "orgctx.toml"))))
+     (orgctx-test-at "Three")
+     (orgctx-test-keys "+")
+     (orgctx-test-keys "u")
+     (orgctx-test-keys "u")
+     (should (looking-at-p "  Three"))
+     (should (equal (orgctx-test-ranks) '(("One" "Three") ("Two é"))))
+     (orgctx-test-keys "u")
+     (orgctx-test-at "Two é")
+     (orgctx-test-keys "u")
+     (should (equal (orgctx-test-ranks) '(("Three") ("One" "Two é"))))
+     (orgctx-test-keys "d")
+     (should (equal (orgctx-test-ranks) '(("Three") ("One") ("Two é"))))
+     (should-error (orgctx-test-keys "d") :type 'user-error)
+     (should (string-match-p "not saved" header-line-format))
+     (should (equal (orgctx-test-bytes (concat folder "orgctx.toml")) bytes))
+     (should (equal (orgctx-test-keys "s") "Saved"))
+     (should (equal (orgctx-test-ranks) '(("Three") ("One") ("Two é"))))
+     (should-not (string-match-p "not saved" header-line-format))
+     (should-error (orgctx-test-keys "s") :type 'user-error)
+     (orgctx-test-keys "g")
+     (should (equal (orgctx-test-ranks) '(("Three") ("One") ("Two é")))))))
+
+(ert-deftest orgctx-test-collections-that-are-not-saved-are-dropped ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (orgctx-collections))
+   (let ((text (buffer-string)))
+     (orgctx-test-at "Three")
+     (orgctx-test-keys "M-<up>")
+     (should-not (equal (buffer-string) text))
+     (orgctx-test-keys "g")
+     (should (equal (buffer-string) text)))))
+
+(ert-deftest orgctx-test-collections-that-cannot-be-saved ()
+  (orgctx-test-in-memex
+   (orgctx-test-shown (orgctx-collections))
+   (orgctx-test-at "Three")
+   (orgctx-test-keys "u")
+   (write-region "[[collections]]\nname = \"One\"\npaths = [\"note.org\"]\n"
+                 nil (concat folder "orgctx.toml") nil 'quiet)
+   (should (string-prefix-p "NotFound: Three" (orgctx-test-keys "s")))
+   (should (equal (orgctx-test-ranks) '(("One"))))))
+
+;;; Status and menu
+
+(ert-deftest orgctx-test-status ()
+  (orgctx-test-in-memex
+   (write-region "* A\n:PROPERTIES:\n:ID: 11111111-2222-4333-8444-555555555555\n:END:\n"
+                 nil (concat folder "twice.org") nil 'quiet)
+   (orgctx-test-shown (orgctx-status))
+   (should (string-match-p " — 3 files, 8 headlines (" (buffer-string)))
+   (should (string-match-p "^1 ID, 1 of them on several nodes$" (buffer-string)))
+   (should (string-match-p "^store: /" (buffer-string)))
+   (orgctx-test-at "twice.org:1: ")
+   (orgctx-test-keys "RET")
+   (should (string-suffix-p "/twice.org" (buffer-file-name)))))
+
+(ert-deftest orgctx-test-menu-has-every-command ()
+  (should (get 'orgctx 'transient--prefix))
+  (dolist (command '(orgctx-focus orgctx-focus-copy orgctx-focus-insert
+                     orgctx-focus-send orgctx-context orgctx-ls
+                     orgctx-collections orgctx-status))
+    (should (commandp command))
+    (should (cl-search (symbol-name command)
+                       (format "%S" (get 'orgctx 'transient--layout)))))
+  (let ((orgctx-budget 4000) (orgctx-lens 'foveal))
+    (orgctx-set-budget 300)
+    (should (= orgctx-budget 300))
+    (orgctx-toggle-lens)
+    (should (eq orgctx-lens 'fisheye))
+    (orgctx-toggle-lens)
+    (should (eq orgctx-lens 'foveal))))
 
 ;;; Remote files
 
@@ -433,12 +1047,33 @@ That is this host, seen through a shell."
       (let ((here (orgctx-focus-string)))
         (orgctx-test-remotely
          (should (equal (orgctx-focus-string) here))
+         (orgctx-test-shown (orgctx-focus))
+         (should (equal (buffer-string) here))
+         (orgctx-test-at "* After")
+         (orgctx-test-keys "RET")
+         (should (file-remote-p buffer-file-name))
+         (should (looking-at-p "\\* After"))
          (should-not (file-exists-p (concat folder "x"))))))))
+
+(ert-deftest orgctx-test-remote-unsaved-text ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (orgctx-test-remotely
+     (orgctx-test-insert-at "target text: " "unsaved 日本, \C-c\C-d ")
+     (goto-char (point-max))
+     (insert (make-string 10000 ?x) "\n")
+     (orgctx-test-at "target text")
+     (let ((files (directory-files temporary-file-directory)))
+       (should (string-match-p "^target text: unsaved 日本, \C-c\C-d "
+                               (orgctx-focus-string)))
+       (should (equal (directory-files temporary-file-directory) files)))
+     (set-buffer-modified-p nil))))
 
 (ert-deftest orgctx-test-remote-file-is-read-by-its-hosts-program ()
   (orgctx-test-in "note.org" orgctx-test-text
     (orgctx-test-remotely
-     (let ((orgctx-program '("sh" "-c" "printf %s \"$INSIDE_EMACS\"")))
+     (let ((orgctx-program
+            (orgctx-test-program
+             "orgctx 0.1.0" "echo \"{\\\"output\\\": \\\"$INSIDE_EMACS\\\"}\"")))
        (should (string-match-p "tramp" (orgctx-focus-string)))))))
 
 (ert-deftest orgctx-test-remote-roots-are-those-of-the-host ()
@@ -451,10 +1086,10 @@ That is this host, seen through a shell."
   (orgctx-test-in "note.org" orgctx-test-text
     (orgctx-test-remotely
      (let ((orgctx-budget 1))
-       (should (string-match-p "\\`orgctx: "
-                               (orgctx-test-complaint (orgctx-focus)))))
+       (should (string-prefix-p "BudgetTooSmall: "
+                                (orgctx-test-complaint (orgctx-focus)))))
      (let ((orgctx-program "orgctx-no-such-program"))
-       (should (string-match-p "no-such-program.*\n  .*orgctx-program"
+       (should (string-match-p "\\`NotInstalled: .*\n  .*orgctx-program"
                                (orgctx-test-complaint (orgctx-focus))))))))
 
 (provide 'orgctx-test)

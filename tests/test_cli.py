@@ -385,13 +385,14 @@ def test_outline_says_what_it_passed_over_and_succeeds(ask: Ask) -> None:
 
 def test_emacs_prints_the_folder_and_the_init_lines(ask: Ask) -> None:
     answer = script("emacs")
-    comment, *lines = answer.out.splitlines()
+    comment, *lines = answer.out.splitlines()[:4]
     folder = comment.removeprefix(";; ")
     assert (answer.status, answer.err) == (0, "")
     assert Path(folder, "orgctx.el").is_file()
     assert lines[0] == f'(add-to-list \'load-path "{folder}")'
-    assert '(autoload \'orgctx-focus "orgctx" nil t)' in lines
-    assert f'(setq orgctx-program "{PROGRAM}")' in lines
+    assert lines[1:] == ["(require 'orgctx)", f'(setq orgctx-program "{PROGRAM}")']
+    assert ';; (use-package orgctx :vc (:url "' in answer.out
+    assert '" :lisp-dir "orgctx/surfaces/emacs")' in answer.out
 
 
 def test_emacs_reads_any_path_as_it_is() -> None:

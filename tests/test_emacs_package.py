@@ -16,8 +16,17 @@ import orgctx
 
 pytestmark = pytest.mark.emacs
 
-PACKAGE = Path(orgctx.__path__[0], "surfaces", "emacs", "orgctx.el")
-ERT_FILE = Path(__file__).with_name("orgctx-test.el")
+HERE = Path(__file__).parent
+PACKAGE = Path(orgctx.__path__[0], "surfaces", "emacs")
+MAIN = PACKAGE / "orgctx.el"
+FILES = sorted(PACKAGE.glob("*.el"))
+COMMANDS = (
+    *["orgctx", "orgctx-focus", "orgctx-focus-copy", "orgctx-focus-insert", "orgctx-focus-send"],
+    *["orgctx-context", "orgctx-ls", "orgctx-collections", "orgctx-status"],
+)
+COOKIE = re.compile(
+    r"^;;;###autoload.*\n\((?:defun|transient-define-prefix) ([\w-]+)", re.MULTILINE
+)
 
 # What package-lint 0.16 says for reasons that do not lie in the package.
 NOT_OURS = (
@@ -42,33 +51,72 @@ def emacs(home: Path, *args: str | Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=300,
+        timeout=900,
         check=False,
     )
 
 
-@pytest.mark.parametrize(("locale", "tests"), [("C.UTF-8", "t"), ("C", '"names"')])
+def options(*loads: str | Path) -> list[str | Path]:
+    """What has a bare Emacs find the package, and load these."""
+    folders = [part for folder in (PACKAGE, HERE / "gptel") for part in ("-L", folder)]
+    return ["-Q", *folders, *[part for load in loads for part in ("-l", load)]]
+
+
+@pytest.mark.parametrize(
+    ("tests", "locale", "selector"),
+    [
+        ("orgctx-test.el", "C.UTF-8", "t"),
+        ("orgctx-test.el", "C", '"names"'),
+        ("orgctx-gptel-test.el", "C.UTF-8", "t"),
+    ],
+)
 def test_the_package_works_with_the_real_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locale: str, tests: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tests: str, locale: str, selector: str
 ) -> None:
     assert PROGRAM.is_file(), f"install the project beside {sys.executable} first"
     monkeypatch.setenv("LC_ALL", locale)
-    ert = ("-l", "ert", "-l", ERT_FILE, "--eval", f"(ert-run-tests-batch-and-exit {tests})")
-    run = emacs(tmp_path, "-Q", "-L", PACKAGE.parent, *ert)
+    ert = ("--eval", f"(ert-run-tests-batch-and-exit {selector})")
+    run = emacs(tmp_path, *options("ert", HERE / tests), *ert)
     assert run.returncode == 0, run.stdout
     assert re.search(r"Ran [1-9]\d* tests", run.stdout), run.stdout
 
 
+def test_the_version_is_the_programs(tmp_path: Path) -> None:
+    run = emacs(tmp_path, *options("orgctx"), "--eval", "(princ orgctx-version)")
+    assert (run.returncode, run.stdout) == (0, orgctx.__version__)
+    assert f"\n;; Version: {orgctx.__version__}\n" in MAIN.read_text(encoding="utf-8")
+
+
+def test_the_lines_for_an_init_file_give_every_command(tmp_path: Path) -> None:
+    """What `orgctx emacs` prints is read by a bare Emacs, which then has all commands."""
+    init = tmp_path / "init.el"
+    printed = subprocess.run([PROGRAM, "emacs"], capture_output=True, check=True).stdout
+    init.write_bytes(printed)
+    told = "(princ (list (seq-every-p #'commandp (list %s)) (featurep 'org) orgctx-program))"
+    every = " ".join(f"'{command}" for command in COMMANDS)
+    run = emacs(tmp_path, "-Q", "-l", init, "--eval", told % every)
+    assert (run.returncode, run.stdout) == (0, f"(t nil {PROGRAM})")
+
+
+def test_each_command_has_an_autoload_cookie() -> None:
+    texts = [file.read_text(encoding="utf-8") for file in FILES]
+    marked = {name for text in texts for name in COOKIE.findall(text)}
+    assert {*COMMANDS, "orgctx-focus-string"} <= marked
+
+
 def test_the_package_compiles_without_a_warning(tmp_path: Path) -> None:
-    copy = shutil.copy(PACKAGE, tmp_path)
+    copies = [shutil.copy(file, tmp_path) for file in FILES]
     strict = "(setq byte-compile-error-on-warn t)"
-    run = emacs(tmp_path, "-Q", "--eval", strict, "-f", "batch-byte-compile", copy)
-    assert run.returncode == 0, run.stdout
-    assert (tmp_path / "orgctx.elc").is_file()
+    run = emacs(
+        tmp_path, "-Q", "-L", tmp_path, "--eval", strict, "-f", "batch-byte-compile", *copies
+    )
+    assert (run.returncode, run.stdout) == (0, "")
+    assert len(list(tmp_path.glob("*.elc"))) == len(FILES)
 
 
-def test_checkdoc_finds_nothing(tmp_path: Path) -> None:
-    run = emacs(tmp_path, "-Q", PACKAGE, "--eval", f'(checkdoc-file "{PACKAGE}")')
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_checkdoc_finds_nothing(tmp_path: Path, file: Path) -> None:
+    run = emacs(tmp_path, "-Q", file, "--eval", f'(checkdoc-file "{file}")')
     assert (run.returncode, run.stdout) == (0, "")
 
 
@@ -78,7 +126,9 @@ def test_package_lint_finds_nothing(tmp_path: Path) -> None:
         # Never where it counts: `.ci/run` installs it, and its lack is a failure there.
         assert "CI" not in os.environ, "CI needs the Debian package elpa-package-lint"
         pytest.skip("package-lint is not installed (Debian: elpa-package-lint)")
-    run = emacs(tmp_path, "-l", "package-lint", "-f", "package-lint-batch-and-exit", PACKAGE)
-    findings = re.findall(r"^orgctx\.el:\d+:\d+: (?:error|warning): (.*)", run.stdout, re.M)
+    main = f'(setq package-lint-main-file "{MAIN}")'
+    lint = ("-l", "package-lint", "--eval", main, "-f", "package-lint-batch-and-exit")
+    run = emacs(tmp_path, *lint, *FILES)
+    findings = re.findall(r"^[\w-]+\.el:\d+:\d+: (?:error|warning): (.*)", run.stdout, re.M)
     assert findings or run.returncode == 0, run.stdout
     assert [finding for finding in findings if finding not in NOT_OURS] == []

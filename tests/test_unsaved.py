@@ -243,3 +243,11 @@ def test_where_tells_what_is_wrong_as_focus_does(ask: Ask) -> None:
     write(HERE, {name: "* A\n"})
     assert json.loads(ask("where", f"{name}:1", "--json").out)["file"] == os.path.abspath(name)
     assert ask("where", f"{name}:1").out.count("\n") == 1
+
+
+def test_an_id_beside_a_file_is_looked_up_in_it(ask: Ask) -> None:
+    assert "old tiles" in ask("focus", "notes/house.org:1", f"id:{ID}1").out
+    place = ask("where", f"id:{ID}1", "--stdin-path", "notes/house.org", given=UNSAVED)
+    assert place == (0, f"{os.path.abspath('notes/house.org')}:6\n", "")
+    assert "no root to look in" in ask("focus", f"id:{ID}1").err
+    assert "house.org" in ask("focus", "notes/house.org:1", "notes/hose.org:1").err

@@ -182,10 +182,11 @@ def _whole_store_for(
         named = [_named(store, each, file) for each, file in own.items()]
         if None not in named:
             return store, [each for each in named if each]
+    files = [file for file in (edited, *own.values()) if file is not None]
     for each, file in own.items():
-        if file is None:
+        if file is None and (not files or naming.looks_like_file(each)):
             raise naming.nowhere(each)
-    return Store.of_files(filter(None, own.values()), level, config), list(addresses)
+    return Store.of_files(dict.fromkeys(files), level, config), list(addresses)
 
 
 def _plain(address: str) -> str:

@@ -133,10 +133,24 @@ def emacs_lines(folder: Path, program: Path) -> str:
     return (
         f";; {folder}\n"
         f"(add-to-list 'load-path {_lisp(folder)})\n"
-        '(autoload \'orgctx-focus "orgctx" nil t)\n'
-        '(autoload \'orgctx-focus-string "orgctx")\n'
+        "(require 'orgctx)\n"
         f"(setq orgctx-program {_lisp(program)})\n"
+        ";; or, from Emacs 30 on, as a package from the repository:\n"
+        f';; (use-package orgctx :vc (:url "{_repository()}" :lisp-dir "orgctx/surfaces/emacs")\n'
+        f";;   :custom (orgctx-program {_lisp(program)}))\n"
     )
+
+
+def _repository() -> str:
+    """Where the program was installed from (PEP 610); URL where that is not told."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        told = distribution("orgctx").read_text("direct_url.json")
+    except PackageNotFoundError:
+        told = None
+    return str(json.loads(told)["url"]) if told else "URL"
 
 
 def _lisp(path: Path) -> str:
