@@ -449,6 +449,18 @@ target text src_emacs-lisp{(push 2 orgctx-test-evaluated)}
     (should (string-match-p "^text above all$" (buffer-string)))
     (should-not (string-match-p "headlines omitted" (buffer-string)))))
 
+(ert-deftest orgctx-test-tab-raises-the-budget-if-it-must ()
+  (orgctx-test-in "note.org" (string-replace "* TODO" "** TODO" orgctx-test-long)
+    (let ((orgctx-budget 130))
+      (orgctx-test-shown (orgctx-focus)))
+    (goto-char (point-max))
+    (forward-line -1)
+    (should (looking-at-p "# … [0-9]+ headlines omitted"))
+    (orgctx-test-keys "TAB")
+    (should (string-match-p "^\\* Far [0-9]" (buffer-string)))
+    (should (string-match-p "^target text" (buffer-string)))
+    (should (> (alist-get 'budget orgctx--view) 130))))
+
 (ert-deftest orgctx-test-tab-on-a-cut-text-gives-it-room ()
   (orgctx-test-in "note.org"
       (concat "* Target\ntarget text\n"
@@ -790,11 +802,11 @@ It must say nothing else and end with STATUS."
            (request (orgctx--ask '("status") #'error :else #'error))
            (pid (orgctx-test-pid)))
       (should (process-attributes pid))
-      (should (equal (orgctx-test-do (orgctx--cancel request))
+      (should (equal (orgctx-test-do (orgctx--quit request))
                      "Orgctx: cancelled"))
       (orgctx-test-should-end pid)
       (should-not (get-buffer " *orgctx process*"))
-      (should-not (orgctx-test-do (orgctx--cancel request))))))
+      (should-not (orgctx-test-do (orgctx--quit request))))))
 
 (ert-deftest orgctx-test-quit-key-is-taken-and-given-back ()
   (orgctx-test-in "note.org" orgctx-test-text

@@ -302,18 +302,36 @@ the marks of those that are closed and announce any, in order."
   "Ask again for the view in this buffer."
   (orgctx--update orgctx--query))
 
-(defun orgctx--update (query)
-  "Replace the view in this buffer by that of QUERY, once it is there."
-  (let ((buffer (current-buffer)))
+(defun orgctx--update (query &optional enough)
+  "Replace the view in this buffer by that of QUERY, once it is there.
+If ENOUGH is a predicate, double the budget until the view satisfies it."
+  (let* ((buffer (current-buffer))
+         (in-buffer (lambda (function &rest arguments)
+                      (when (buffer-live-p buffer)
+                        (with-current-buffer buffer
+                          (apply function arguments)))))
+         (more (lambda ()
+                 (orgctx--update (orgctx--with-budget query 2) enough))))
     (when orgctx--pending
       (orgctx--cancel orgctx--pending))
     (setq orgctx--pending
           (orgctx--ask-view
            query
            (lambda (view)
-             (when (buffer-live-p buffer)
-               (with-current-buffer buffer
-                 (orgctx--replace view query))))))))
+             (if (and enough (not (funcall enough view)))
+                 (funcall in-buffer more)
+               (funcall in-buffer #'orgctx--replace view query)))
+           (lambda (problem)
+             (if (and enough (equal (car problem) "BudgetTooSmall"))
+                 (funcall in-buffer more)
+               (orgctx--complain problem)))))))
+
+(defun orgctx--with-budget (query factor)
+  "Return a copy of QUERY with FACTOR times its budget."
+  (let ((copy (copy-sequence query)))
+    (setf (orgctx--query-budget copy)
+          (floor (* factor (orgctx--query-budget query))))
+    copy))
 
 (defun orgctx--targets ()
   "Return the addresses of the targets of the view in this buffer."
@@ -337,27 +355,22 @@ If that is not shown any more, point stays in its line."
 
 ;;; The keys
 
-(defun orgctx--changed (&rest changes)
-  "Return a copy of this view's query with slots changed.
-CHANGES are names and values of slots."
-  (let ((query (copy-sequence orgctx--query)))
-    (cl-loop for (slot value) on changes by #'cddr
-             do (setf (cl-struct-slot-value 'orgctx--query slot query) value))
-    query))
+(defun orgctx--rebudget (budget factor)
+  "Give this view BUDGET, a prefix argument; without, FACTOR times its own."
+  (let ((query (orgctx--with-budget orgctx--query factor)))
+    (when budget
+      (setf (orgctx--query-budget query) (prefix-numeric-value budget)))
+    (orgctx--update query)))
 
 (defun orgctx-view-more (&optional budget)
   "Double the budget of this view, or make it BUDGET, the prefix argument."
   (interactive "P")
-  (orgctx--update
-   (orgctx--changed 'budget (if budget (prefix-numeric-value budget)
-                              (* 2 (orgctx--query-budget orgctx--query))))))
+  (orgctx--rebudget budget 2))
 
 (defun orgctx-view-less (&optional budget)
   "Halve the budget of this view, or make it BUDGET, the prefix argument."
   (interactive "P")
-  (orgctx--update
-   (orgctx--changed 'budget (if budget (prefix-numeric-value budget)
-                              (/ (orgctx--query-budget orgctx--query) 2)))))
+  (orgctx--rebudget budget 0.5))
 
 (defun orgctx-view-copy ()
   "Put this view on the kill ring."
@@ -374,20 +387,31 @@ CHANGES are names and values of slots."
     (call-interactively #'org-cycle)))
 
 (defun orgctx--expand (address)
-  "Show what is omitted at ADDRESS: its node becomes a target of this view, too.
-If it is one already, only the budget keeps the rest out: double that.
-What is not a node, such as a folder, is listed."
+  "Show what is omitted at ADDRESS, or some of it.
+Its node becomes a target of this view, too, and the budget doubles as
+long as no more of it is shown.  What is not a node, such as a folder,
+is listed."
   (let ((node (seq-find (lambda (each) (equal (alist-get 'address each) address))
-                        (alist-get 'shown orgctx--view))))
-    (cond ((< (alist-get 'level node) 0)
-           (orgctx-ls (if (equal address "memex") "" address)))
-          ((member address (orgctx--targets))
-           (orgctx-view-more))
-          (t
-           (orgctx--update
-            (orgctx--changed
-             'addresses (append (orgctx--query-addresses orgctx--query)
-                                (list address))))))))
+                        (alist-get 'shown orgctx--view)))
+        (query (orgctx--with-budget orgctx--query 1))
+        (before (orgctx--omitted-at address orgctx--view)))
+    (if (< (alist-get 'level node) 0)
+        (orgctx-ls (if (equal address "memex") "" address))
+      (unless (member address (orgctx--targets))
+        (setf (orgctx--query-addresses query)
+              (append (orgctx--query-addresses query) (list address))))
+      (orgctx--update
+       query
+       (lambda (view)
+         (or (< (orgctx--omitted-at address view) before)
+             (let-alist view         ; the budget keeps nothing out any more
+               (< (* 2 .tokens) .budget))))))))
+
+(defun orgctx--omitted-at (address view)
+  "Return how many headlines and lines VIEW omits at ADDRESS."
+  (cl-loop for omission in (alist-get 'omitted view)
+           when (equal (alist-get 'address omission) address)
+           sum (+ (alist-get 'headlines omission) (alist-get 'lines omission))))
 
 (declare-function orgctx-ls "orgctx-list" (&optional path))
 

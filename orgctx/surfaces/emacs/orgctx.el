@@ -140,7 +140,7 @@ Return an `orgctx--request'.  As long as it runs, \\`C-g' cancels it."
       #'ignore
     (let ((map (make-sparse-keymap)))
       (define-key map (kbd "C-g")
-                  (lambda () (interactive) (orgctx--cancel request)))
+                  (lambda () (interactive) (orgctx--quit request)))
       (set-transient-map
        map (lambda () (not (orgctx--request-done request)))))))
 
@@ -332,7 +332,8 @@ transparent, so INPUT, bytes or nil, is a file there."
     (delete-file file)))
 
 (defun orgctx--cancel (request)
-  "Stop REQUEST, unless it is done; nobody is called."
+  "Stop REQUEST, unless it is done; nobody is called.
+Return whether there was anything to stop."
   (unless (orgctx--request-done request)
     (orgctx--release request)
     (when-let ((process (orgctx--request-process request)))
@@ -340,6 +341,11 @@ transparent, so INPUT, bytes or nil, is a file there."
       (delete-process process)
       (when (buffer-live-p (process-buffer process))
         (kill-buffer (process-buffer process))))
+    t))
+
+(defun orgctx--quit (request)
+  "Stop REQUEST because the user says so."
+  (when (orgctx--cancel request)
     (message "Orgctx: cancelled")))
 
 (defun orgctx--answer (arguments &optional input)
