@@ -17,6 +17,7 @@
 (require 'orgctx-list)
 (require 'orgctx-menu)
 (require 'orgctx-view)
+(require 'orgctx-work)
 (require 'tramp)
 
 (defconst orgctx-test-program
@@ -1002,6 +1003,95 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
    (should (string-prefix-p "NotFound: Three" (orgctx-test-keys "s")))
    (should (equal (orgctx-test-ranks) '(("One"))))))
 
+;;; Working copies
+
+(defun orgctx-test-call (&rest arguments)
+  "Return what the program prints when it is called with ARGUMENTS."
+  (with-temp-buffer
+    (should (= 0 (apply #'call-process orgctx-test-program nil '(t nil) nil
+                        arguments)))
+    (buffer-string)))
+
+(defun orgctx-test-edit (file old new)
+  "Replace OLD by NEW in FILE."
+  (with-temp-buffer
+    (insert-file-contents file)
+    (search-forward old)
+    (replace-match new t t)
+    (write-region nil nil file nil 'quiet)))
+
+(defmacro orgctx-test-in-copy (id &rest body)
+  "Run BODY in a note whose working copy ID, in the folder `copy', is edited."
+  (declare (indent 1))
+  `(orgctx-test-in "note.org" orgctx-test-text
+     (let ((copy (file-name-as-directory
+                  (car (last (split-string
+                              (orgctx-test-call "work" "open" ,id "--root" folder)
+                              "\n" t))))))
+       (unwind-protect
+           (progn
+             (orgctx-test-edit (concat copy "note.org") "child text" "new é text")
+             ,@body)
+         (orgctx-test-call "work" "discard" ,id)))))
+
+(ert-deftest orgctx-test-work-diff-and-commit ()
+  (orgctx-test-in-copy "demo"
+    (orgctx-test-shown (call-interactively #'orgctx-work-diff))
+    (should (equal (buffer-name) "*orgctx work: demo*"))
+    (should (derived-mode-p 'diff-mode))
+    (should (string-match-p "^-child text\n\\+new é text$" (buffer-string)))
+    (should buffer-read-only)
+    (should (equal default-directory copy))
+    (orgctx-test-edit (concat copy "note.org") "target text" "other text")
+    (orgctx-test-keys "g")
+    (should (string-match-p "^\\+other text" (buffer-string)))
+    (orgctx-test-answering '("It's $(done), é")
+      (should (equal (orgctx-test-keys "c") "1 written")))
+    (should (equal (buffer-name) "*orgctx commit*"))
+    (should (string-match-p "\\`written note.org" (buffer-string)))
+    (should (string-match-p "^new é text$"
+                            (decode-coding-string
+                             (orgctx-test-bytes (concat folder "note.org"))
+                             'utf-8)))
+    (should (string-match-p "It's \\$(done), é" (orgctx-test-call "work" "log")))
+    (should (equal (orgctx-test-do (orgctx-work-diff '((id . "demo"))))
+                   "Nothing was edited in demo"))))
+
+(ert-deftest orgctx-test-work-commit-shows-conflicts ()
+  (orgctx-test-in-copy "demo"
+    (orgctx-test-edit (concat folder "note.org") "child text" "their text")
+    (revert-buffer t t)
+    (orgctx-test-answering '("a try")
+      (orgctx-test-shown (call-interactively #'orgctx-work-commit)))
+    (should (string-match-p "\\`conflict note.org: .*Child" (buffer-string)))
+    (orgctx-test-keys "RET")
+    (should (equal (buffer-file-name) (concat folder "note.org")))
+    (should (looking-at-p "\\*\\* Child"))
+    (set-buffer "*orgctx commit*")
+    (should-error (orgctx-test-keys "g") :type 'user-error)))
+
+(ert-deftest orgctx-test-work-asks-which-copy ()
+  (orgctx-test-in-copy "one"
+    (orgctx-test-call "work" "open" "two" "--root" folder)
+    (unwind-protect
+        (orgctx-test-answering '("one")
+          (orgctx-test-shown (call-interactively #'orgctx-work-diff))
+          (should (equal (buffer-name) "*orgctx work: one*")))
+      (orgctx-test-call "work" "discard" "two"))))
+
+(ert-deftest orgctx-test-work-without-a-copy ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (should (string-match-p "No working copy"
+                            (orgctx-test-complaint
+                             (call-interactively #'orgctx-work-diff))))
+    (should (string-prefix-p "NotFound: none: "
+                             (orgctx-test-complaint
+                              (orgctx-work-commit '((id . "none")) "x"))))
+    (let ((orgctx-program "orgctx no such program"))
+      (should (string-prefix-p "NotInstalled: "
+                               (orgctx-test-complaint
+                                (call-interactively #'orgctx-work-commit)))))))
+
 ;;; Status and menu
 
 (ert-deftest orgctx-test-status ()
@@ -1020,7 +1110,8 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
   (should (get 'orgctx 'transient--prefix))
   (dolist (command '(orgctx-focus orgctx-focus-copy orgctx-focus-insert
                      orgctx-focus-send orgctx-context orgctx-ls
-                     orgctx-collections orgctx-status))
+                     orgctx-collections orgctx-status
+                     orgctx-work-diff orgctx-work-commit))
     (should (commandp command))
     (should (cl-search (symbol-name command)
                        (format "%S" (get 'orgctx 'transient--layout)))))

@@ -23,6 +23,7 @@ FILES = sorted(PACKAGE.glob("*.el"))
 COMMANDS = (
     *["orgctx", "orgctx-focus", "orgctx-focus-copy", "orgctx-focus-insert", "orgctx-focus-send"],
     *["orgctx-context", "orgctx-ls", "orgctx-collections", "orgctx-status"],
+    *["orgctx-work-diff", "orgctx-work-commit"],
 )
 COOKIE = re.compile(
     r"^;;;###autoload.*\n\((?:defun|transient-define-prefix) ([\w-]+)", re.MULTILINE
@@ -41,6 +42,7 @@ def emacs(home: Path, *args: str | Path) -> subprocess.CompletedProcess[str]:
     env = own | {
         "HOME": str(home),
         "XDG_CACHE_HOME": str(home / "cache"),
+        "XDG_STATE_HOME": str(home / "state"),
         "ORGCTX_PROGRAM": str(PROGRAM),
     }
     return subprocess.run(

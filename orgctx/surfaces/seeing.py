@@ -27,6 +27,7 @@ from .options import (
     store_for,
     tell_fault,
     view_options,
+    work_option,
 )
 
 
@@ -66,6 +67,7 @@ def _require(address: object) -> None:
 @click.command()
 @click.argument("address", required=False, default="")
 @roots_option
+@work_option
 @stdin_option
 @scope_options
 @no_sync_option

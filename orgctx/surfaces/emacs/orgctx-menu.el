@@ -37,6 +37,9 @@
     ("l" "ls: list level by level" orgctx-ls)
     ("r" "collections in ranks" orgctx-collections)
     ("?" "status" orgctx-status)]
+   ["Working copies"
+    ("d" "diff" orgctx-work-diff)
+    ("k" "commit" orgctx-work-commit)]
    ["Views"
     ("b" orgctx-set-budget
      :description (lambda () (format "budget: %s tokens" orgctx-budget))

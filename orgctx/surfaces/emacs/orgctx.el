@@ -344,7 +344,7 @@ Return whether there was anything to stop."
     t))
 
 (defun orgctx--quit (request)
-  "Stop REQUEST because the user says so."
+  "Stop REQUEST for the user, and tell."
   (when (orgctx--cancel request)
     (message "Orgctx: cancelled")))
 
@@ -472,6 +472,8 @@ message and hint, if there is no view."
                    (orgctx-ls . "orgctx-list")
                    (orgctx-collections . "orgctx-list")
                    (orgctx-status . "orgctx-list")
+                   (orgctx-work-diff . "orgctx-work")
+                   (orgctx-work-commit . "orgctx-work")
                    (orgctx . "orgctx-menu")))
   (autoload (car command) (cdr command) nil t))
 
