@@ -261,6 +261,10 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         ROOT,
         *((path, *form) for path in (*SHOWN, *NEAR, *EXACT, "sub", "notes") for form in LISTS),
     ],
+    "tokens": [
+        ROOT,
+        *((path, *form) for path in (*SHOWN, *NEAR, *EXACT, "sub", "notes") for form in LISTS),
+    ],
     "read": [
         *((address, *form) for address in SHOWN for form in READS),
         *((address, *ROOT) for address in (*NEAR, *EXACT)),
@@ -290,6 +294,7 @@ HIDDEN_CALLS = {
     "mcp": [("--dry-run", word, *ROOT) for word in sorted(WORDS)],
     "focus": [(line, *ROOT) for line in HIDDEN_LINES],
     "ls": [(line, *ROOT) for line in HIDDEN_LINES],
+    "tokens": [(line, *ROOT) for line in HIDDEN_LINES],
     "grep": [(".", line, *ALL) for line in HIDDEN_LINES],
     "read": [
         *((line, *ROOT, "--subtree") for line in HIDDEN_LINES),
@@ -394,7 +399,7 @@ def plain(answer: Answer, folder: Path) -> Answer:
     return Answer(answer.status, out, err)
 
 
-SAME = ("focus", "overview", "context", "ls", "grep", "read", "status", "collections")
+SAME = ("focus", "overview", "context", "ls", "tokens", "grep", "read", "status", "collections")
 
 
 @pytest.mark.parametrize("command", SAME)
@@ -582,6 +587,7 @@ QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "focus": lambda memex, address: memex.focus(address, lens="fisheye"),
     "overview": lambda memex, address: memex.overview(address),
     "ls": lambda memex, address: memex.ls(address, budget=10**5),
+    "tokens": lambda memex, address: memex.tokens(address, budget=10**5),
     "node": lambda memex, address: memex.node(address),
     "context": lambda memex, address: memex.context(address, explain=True),
     "grep": lambda memex, address: memex.grep(".", address, regexp=True, limit=500, budget=10**5),

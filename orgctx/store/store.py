@@ -387,6 +387,10 @@ class Store:
         """Every note there is."""
         return [file for tree in self.trees() if (file := self._file_of(tree))]
 
+    def counted_files(self) -> list[File]:
+        """Every note there is, with its tokens."""
+        return [file._replace(tokens=self._tokens(file.path)) for file in self.files()]
+
     def _file_of(self, tree: Tree) -> File | None:
         """A file as a listing has it; None if it has gone since it was read."""
         rule = self.active(tree.path)
@@ -470,9 +474,12 @@ class Store:
             except OrgctxError:
                 continue
 
+    def encoding(self, path: str) -> str:
+        """The encoding in which the tokens of a file are counted."""
+        return self._config_for(path).encoding or DEFAULT_ENCODING
+
     def _tokens(self, path: str) -> int:
-        encoding = self._config_for(path).encoding or DEFAULT_ENCODING
-        count = self.counter("tokens", encoding)
+        count = self.counter("tokens", self.encoding(path))
         nodes = (node for tree in self._readable([path]) for node in tree.nodes)
         return sum(count("".join(node.lines)) for node in nodes)
 

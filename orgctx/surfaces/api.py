@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
     from ..views.context import Bundle
     from ..views.reading import Reading
+    from ..views.weighing import Weighing
     from .tools import Tools
 
 
@@ -196,6 +197,20 @@ class Memex:
         long: whether each row has totals of its keywords, tags and dates.
         """
         return ls(self._store, path, Limit(budget), limit, kind, after, is_long=long)
+
+    @noted
+    def tokens(
+        self, path: str = "", *, limit: int = LINES, after: str = "", budget: int = BUDGET
+    ) -> Weighing:
+        """Tell what folders, files and headlines in `path` cost; see `orgctx.views.weighing.weigh`.
+
+        path: a root, folder, file or headline; "" for all notes. limit: the most rows.
+        after: the address of the last row by weight of the page before.
+        budget: int > 0, the most tokens that `weighing.text` may cost, and a view.
+        """
+        from ..views.weighing import weigh  # a focus should not pay for it
+
+        return weigh(self._store, path, Limit(budget), limit, after)
 
     @noted
     def grep(

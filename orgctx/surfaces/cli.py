@@ -21,6 +21,7 @@ COMMANDS = {
     "where": "seeing",
     "context": "asking",
     "ls": "drilling",
+    "tokens": "drilling",
     "grep": "finding",
     "read": "finding",
     "cite": "finding",

@@ -1,12 +1,13 @@
-"""The command that goes down level by level: ls."""
+"""Commands that go down into the notes: ls, tokens."""
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import click
 
-from ..views import listing
+from ..views import listing, weighing
 from . import output
 from .options import (
     Whole,
@@ -63,3 +64,40 @@ def ls(path: str, form: str, **options: Any) -> None:
 
 def _json(found: listing.Listing) -> str:
     return output.to_json(listing.to_data(found))
+
+
+@click.command()
+@click.argument("path", required=False, default="")
+@option(
+    "--limit",
+    "lines",
+    type=Whole(1),
+    default=listing.LINES,
+    metavar="N",
+    help="Lines, at most.",
+)
+@option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
+@roots_option
+@scope_options
+@no_sync_option
+@format_option("text")
+@inlinetasks
+def tokens(path: str, form: str, **options: Any) -> None:
+    """Tell where the tokens are: in which folders, files and headlines.
+
+    PATH is as for `ls`; without it, all notes. The first line says what all of it costs, and what a
+    view of it does within the budget. Below it is a tree of the heaviest, with the share of each.
+    """
+    store, paths = store_for([path] if path else [], options)
+    limit = limit_of(store, options)
+    shape = _weighing_json if form == "json" else attrgetter("text")
+    call = weighing.shell_call(*given("after"))
+    asked = (options["lines"], options["after"], call)
+    found = weighing.weigh(store, "".join(paths), limit, *asked, shape)
+    output.write(shape(found))
+    tell_fault(store)
+
+
+def _weighing_json(found: weighing.Weighing) -> str:
+    return output.to_json(weighing.to_data(found))

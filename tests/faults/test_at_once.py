@@ -194,6 +194,7 @@ WAITING = [
     ("status", []),
     ("ls", ["--root"]),
     ("ls", ["0.org", "--root"]),
+    ("tokens", ["--root"]),
     ("grep", ["N3", "--root"]),
     ("overview", ["--root"]),
     ("context", ["N3", "--root"]),
