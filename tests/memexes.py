@@ -10,6 +10,8 @@ from orgctx.core.outline import outline
 from orgctx.errors import NotFound
 from orgctx.store.files import decode
 from orgctx.store.store import File, Store
+from orgctx.views import focus, overview
+from orgctx.views.view import Growth, Limit
 
 PATHS = ("a.org", "b.org", "p/a.org", "p/b.org", "p/q/a.org", "z y/ü.org")
 
@@ -74,6 +76,34 @@ def _linked(draw, text, head, id_, ids):
 
 def store_of(trees):
     return Trees(sorted(trees, key=lambda tree: tree.path))
+
+
+KINDS = ("fisheye", "several", "overview")
+
+
+@st.composite
+def questions(draw):
+    """A memex and a question whose answer may show several files."""
+    trees = draw(memexes())
+    nodes = [node for tree in trees for node in tree.nodes]
+    linked = [node for node in nodes if node.title == "Linked"]
+    count = draw(st.integers(1, 3))
+    targets = draw(
+        st.lists(st.sampled_from(linked) | st.sampled_from(nodes), min_size=count, max_size=count)
+    )
+    return trees, draw(st.sampled_from(KINDS)), targets
+
+
+def grown(question, budget, **options) -> Growth:
+    """The answer to a question, with how it came about."""
+    trees, kind, targets = question
+    store, limit = store_of(trees), Limit(budget, **options)
+    addresses = [f"{t.path}:{t.first_line}" if t.level else t.path for t in targets]
+    if kind == "overview":
+        return overview.grown(store, addresses[1:], limit)
+    if kind == "fisheye":
+        return focus.grown(store, addresses[:1], limit, "fisheye")
+    return focus.grown(store, addresses, limit)
 
 
 def check_document(view: View, trees: list[Tree]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -77,3 +78,23 @@ def loaded_by(script: str, *packages: str) -> tuple[str, set[str]]:
     told = run_python(f"{script}\nimport sys\nprint(*{{*sys.modules}} & {{*{packages}}})")
     printed, _, loaded = told.removesuffix("\n").rpartition("\n")
     return printed, set(loaded.split())
+
+
+def on_terminal(*arguments: str | Path, **environment: str) -> bytes:
+    """What the script writes where its output is a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [PROGRAM, *arguments], stdout=theirs, stderr=theirs, env={**os.environ, **environment}
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                shown += (piece := os.read(ours, 65536))
+            except OSError:  # how Linux says that the other side is closed
+                break
+            if not piece:
+                break
+    os.close(ours)
+    assert process.returncode == 0
+    return shown

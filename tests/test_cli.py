@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from unicodedata import category
 
 import pytest
 from notes import write
-from program import PROGRAM, Answer, Ask, as_json, script
+from program import PROGRAM, Answer, Ask, as_json, on_terminal, script
 
 import orgctx
 from orgctx import open_memex
@@ -588,7 +587,7 @@ def test_a_fault_of_the_program_is_status_70_and_tells_no_text(
     def fail(*_arguments: Any, **_options: Any) -> None:
         raise ValueError("hushhush")
 
-    monkeypatch.setattr(focusing, "focus", fail)
+    monkeypatch.setattr(focusing, "grown", fail)
     answer = ask("focus", "garden.org")
     check_complaint(answer, 70)
     assert "ValueError" in answer.err
@@ -735,21 +734,3 @@ def test_a_terminal_gets_no_control_characters(ask: Ask) -> None:
     assert b"\\x1b[2J" in shown
     assert b"\ttab" in shown
     assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2\x9b|\r(?!\n)", shown)
-
-
-def on_terminal(*arguments: str) -> bytes:
-    """What the script writes where its output is a terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([PROGRAM, *arguments], stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                shown += (piece := os.read(ours, 65536))
-            except OSError:  # how Linux says that the other side is closed
-                break
-            if not piece:
-                break
-    os.close(ours)
-    assert process.returncode == 0
-    return shown

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from memexes import check_document, level_in_document, memexes, store_of
+from memexes import check_document, grown, level_in_document, questions
 from views import SIZES, check_nesting, one_by_one
 
 from orgctx.core.budget import longest_prefix
@@ -14,35 +14,10 @@ from orgctx.core.render import render
 from orgctx.errors import BudgetTooSmall
 from orgctx.views import focus as focusing
 from orgctx.views import view as viewing
-from orgctx.views.focus import focus
-from orgctx.views.overview import survey
-from orgctx.views.view import Limit
-
-KINDS = ("fisheye", "several", "overview")
-
-
-@st.composite
-def questions(draw):
-    """A memex and a question whose answer may show several files."""
-    trees = draw(memexes())
-    nodes = [node for tree in trees for node in tree.nodes]
-    linked = [node for node in nodes if node.title == "Linked"]
-    count = draw(st.integers(1, 3))
-    targets = draw(
-        st.lists(st.sampled_from(linked) | st.sampled_from(nodes), min_size=count, max_size=count)
-    )
-    return trees, draw(st.sampled_from(KINDS)), targets
 
 
 def ask(question, budget, **options):
-    trees, kind, targets = question
-    store, limit = store_of(trees), Limit(budget, **options)
-    addresses = [f"{t.path}:{t.first_line}" if t.level else t.path for t in targets]
-    if kind == "overview":
-        return survey(store, addresses[1:], limit)
-    if kind == "fisheye":
-        return focus(store, addresses[:1], limit, "fisheye")
-    return focus(store, addresses, limit)
+    return grown(question, budget, **options).view
 
 
 def least(question, **options):
@@ -96,14 +71,14 @@ def test_a_document_is_the_longest_prefix_that_fits(question, more):
     def keeping(plan, *rest):
         prices = Prices(plan.open_entry, SIZES["o200k_base"])
         steps_of[:] = [list(plan.steps(Document(prices, plan.targets, plan.frame)))]
-        return build(plan, *rest)
+        return grow(plan, *rest)
 
-    build = viewing.build
+    grow = viewing.grow
     budget = least(question) + more
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(viewing, "longest_prefix", trying_all)
-        patch.setattr(focusing, "build", keeping)
-        patch.setattr("orgctx.views.overview.build", keeping)
+        patch.setattr(focusing, "grow", keeping)
+        patch.setattr("orgctx.views.overview.grow", keeping)
         view = ask(question, budget)
     assert view.text == best[-1]
 

@@ -214,6 +214,8 @@ FORMS = (
     (*ROOT, "--format", "json", "--report"),
     (*ROOT, "--no-sync", "--ids", "short"),
     (*ROOT, "--budget", "90", "--format", "json", "--report"),
+    (*ROOT, "--budget", "90", "--explain"),
+    (*ROOT, "--explain", "--json"),
 )
 
 ALL = (*ROOT, "--regexp", "--limit", "500", "--budget", "100000", "--json")
@@ -238,6 +240,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "focus": [
         *((address, *form) for address in SHOWN for form in FORMS),
         *((address, *ROOT, "--lens", "fisheye", "--report") for address in SHOWN),
+        *((address, *ROOT, "--lens", "fisheye", "--explain") for address in SHOWN),
         *((address, *form) for address in (*NEAR, *EXACT) for form in FORMS[:3:2]),
         ("open.org", "safe.org", *ROOT),
         ("second.org", "sub/quokk.org", *ROOT),
@@ -586,6 +589,7 @@ def told_by_tools(memex: Memex, address: str) -> list[object]:
 QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "focus": lambda memex, address: memex.focus(address, lens="fisheye"),
     "overview": lambda memex, address: memex.overview(address),
+    "explain": lambda memex, address: memex.explain(address, lens="fisheye", budget=90),
     "ls": lambda memex, address: memex.ls(address, budget=10**5),
     "tokens": lambda memex, address: memex.tokens(address, budget=10**5),
     "node": lambda memex, address: memex.node(address),

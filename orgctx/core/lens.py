@@ -234,3 +234,50 @@ def _beside_ancestors(target: Node) -> Iterator[tuple[int, Node]]:
         for _, node in _nearest(list(beside.children), above)
     )
     return enumerate(nearest, 1)
+
+
+class Rank(NamedTuple):
+    """What is wanted at one rank of a lens.
+
+    words: what it is, behind a relation: "child, nearby". relations: of its nodes.
+    is_text: whether it shows text; else skeletons.
+    """
+
+    words: str
+    relations: frozenset[Relation]
+    is_text: bool = False
+
+
+LINKED_ONES = frozenset({Relation.LINK, Relation.BACKLINK})
+FOCUS_RANKS = {
+    1: Rank("always there", frozenset({Relation.TARGET, Relation.ANCESTOR})),
+    2: Rank(f"up to {TARGET_FIRST} tokens", frozenset({Relation.TARGET}), True),
+    3: Rank("nearby", frozenset({Relation.CHILD, Relation.SIBLING})),
+    4: Rank(f"beyond {TARGET_FIRST} tokens", frozenset({Relation.TARGET}), True),
+    5: Rank(f"up to {CHILD_FIRST} tokens", frozenset({Relation.CHILD}), True),
+    6: Rank("farther off", frozenset({Relation.SIBLING})),
+    7: Rank(f"beyond {CHILD_FIRST} tokens", frozenset({Relation.CHILD}), True),
+    8: Rank("level by level", frozenset({Relation.DESCENDANT})),
+    9: Rank("top level", frozenset({Relation.BACKGROUND})),
+    10: Rank("its text", frozenset({Relation.ANCESTOR}), True),
+    11: Rank("its place", LINKED_ONES | {Relation.CONTAINER}),
+    12: Rank(f"up to {CHILD_FIRST} tokens", LINKED_ONES, True),
+    13: Rank(f"beyond {CHILD_FIRST} tokens", LINKED_ONES, True),
+    14: Rank("its text", frozenset({Relation.SIBLING}), True),
+    15: Rank("beside ancestors", frozenset({Relation.BACKGROUND})),
+    16: Rank("nearest first", frozenset({Relation.FILE})),
+}
+OVERVIEW_RANKS = {
+    1: Rank("always there", frozenset({Relation.TARGET, Relation.ANCESTOR})),
+    2: Rank("its text", frozenset({Relation.TARGET}), True),
+    3: Rank("level by level", frozenset({Relation.FOLDER})),
+    4: Rank("active first", frozenset({Relation.FILE, Relation.ACTIVE, Relation.CONTAINER})),
+    5: Rank("nothing active", frozenset({Relation.FILE})),
+    6: Rank("the rest", frozenset({Relation.ACTIVE, Relation.CONTAINER})),
+    7: Rank("newest first", frozenset({Relation.BACKGROUND})),
+}
+
+
+def rank_of(interest: float) -> int:
+    """The rank of a step, from 1; the spine is the first."""
+    return max(1, int(TOP - interest))

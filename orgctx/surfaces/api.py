@@ -19,14 +19,15 @@ from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
-from ..views.overview import survey
+from ..views.overview import seen, survey
 from ..views.searching import ENTRIES, Found, How, Page, query_of, search
-from ..views.view import BUDGET, CONTEXT_BUDGET, READING_BUDGET, Limit, texts
+from ..views.view import BUDGET, CONTEXT_BUDGET, EXPLAIN_BUDGET, READING_BUDGET, Limit, texts
 from .calls import Calls, noted
 
 if TYPE_CHECKING:
     from ..cites import CiteProblem, Cites
     from ..views.context import Bundle
+    from ..views.explaining import Explanation
     from ..views.reading import Reading
     from ..views.weighing import Weighing
     from .tools import Tools
@@ -145,6 +146,30 @@ class Memex:
         addresses: nodes to show in full. Other parameters as for `focus`.
         """
         return survey(self._store, addresses, Limit(budget, unit, encoding, ids))
+
+    @noted
+    def explain(
+        self,
+        *addresses: str,
+        budget: int = BUDGET,
+        unit: str = "tokens",
+        encoding: str = DEFAULT_ENCODING,
+        lens: str = "foveal",
+        ids: str = "full",
+        background: int = BACKGROUND,
+        explain_budget: int = EXPLAIN_BUDGET,
+    ) -> Explanation:
+        """Tell why a view is as it is; see `orgctx.views.explaining.explain`.
+
+        lens: as for `focus`, or "overview". explain_budget: int > 0, the most tokens that
+            `explanation.text` may cost. Other parameters as for `focus`.
+        Returns: Explanation; `explanation.view` is the view.
+        """
+        from ..views.explaining import explain  # a focus should not pay for it
+
+        limit = Limit(budget, unit, encoding, ids)
+        grown = seen(self._store, addresses, limit, lens, background)
+        return explain(grown, explain_budget)
 
     @noted
     def context(

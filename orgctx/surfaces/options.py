@@ -17,7 +17,7 @@ from ..store.opening import open_store
 from ..store.roots import is_file
 from ..store.store import Store
 from ..tokens import ENCODINGS, UNITS
-from ..views.view import BUDGET, IDS, Limit
+from ..views.view import BUDGET, EXPLAIN_BUDGET, IDS, Limit
 from . import output
 
 if TYPE_CHECKING:
@@ -122,6 +122,14 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scope_options,
         format_option("org"),
         option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
+        option("--explain", is_flag=True, help="Print why, not the view: see the README."),
+        option(
+            "--explain-budget",
+            type=Whole(1),
+            default=EXPLAIN_BUDGET,
+            metavar="N",
+            help="The hard limit of --explain, in tokens.",
+        ),
         inlinetasks,
     )
     for decorate in reversed(options):

@@ -29,16 +29,17 @@ STEPS = 50
 Told = Callable[[int, int], None]
 
 
-def write(text: str) -> None:
+def write(text: str, is_styled: bool = False) -> None:
     """Write to standard output, line ends and all; a terminal gets no control characters.
 
+    is_styled: but for those that are in a text which was made printable before it was styled.
     Raises: OrgctxError if it cannot be written; SystemExit if nobody reads any more.
     """
     if sys.stdout is None:
         raise OrgctxError("standard output: closed", "give the program somewhere to write")
     if _is_told_by_events():
         text = to_json({"output": text})
-    elif sys.stdout.isatty():
+    elif is_seen() and not is_styled:
         lines = text.replace("\r\n", "\n").split("\n")
         text = "\n".join(printable(line, keep="\t") for line in lines)
     _write(text)
@@ -61,6 +62,11 @@ def _write(text: str) -> None:
         _discard_output()
         hint = "make room, or write elsewhere"
         raise OrgctxError(f"standard output: {error.strerror}", hint) from error
+
+
+def is_seen() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _discard_output() -> None:

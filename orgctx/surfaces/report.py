@@ -1,4 +1,4 @@
-"""The tree of what a view shows and leaves out, for a terminal."""
+"""What a view shows and leaves out, and why, for a terminal."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from rich.tree import Tree
 
 from ..core.entry import many
 from ..core.model import Node, Omission, Shown, View
+from ..views.explaining import LEGEND, SIGNS
 from .output import printable
 
-STYLES = {"full": "bold", "cut": "yellow", "skeleton": "dim"}
+STYLES = {"full": "green", "cut": "yellow", "skeleton": "cyan", "dropped": "dim"}
 UNLIMITED = 100_000
 """Columns, so that rich cuts no line: a pipe has no width, and a terminal wraps by itself."""
 
@@ -33,6 +34,17 @@ def report(view: View) -> None:
         if omission := left_out.get(each.node):
             branches[each.node].add(Text(_omission(omission), "red"))
     console.print(root)
+
+
+def styled(explanation: str) -> str:
+    """An explanation as the terminal that is standard output wants it; NO_COLOR is honoured."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False, width=UNLIMITED)
+    by_sign = {sign: STYLES[detail] for detail, sign in SIGNS.items()}
+    with console.capture() as captured:
+        for line in explanation.removesuffix("\n").split("\n"):
+            style = by_sign.get(line[:1], "") if line != LEGEND else "dim"
+            console.print(Text(printable(line), style))
+    return captured.get()
 
 
 def _line(each: Shown, unit: str) -> Text:

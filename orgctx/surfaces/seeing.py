@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..core.lens import BACKGROUND
-from ..core.model import View
 from ..store.store import Store
 from ..views import focus as focusing
-from ..views.view import to_data, unsaved
+from ..views.view import Growth, to_data, unsaved
 from . import output
 from .options import (
     Whole,
@@ -29,6 +28,9 @@ from .options import (
     view_options,
     work_option,
 )
+
+if TYPE_CHECKING:
+    from ..views.explaining import Explanation
 
 
 @click.command()
@@ -55,7 +57,7 @@ def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) 
     _require(addresses or options["stdin_path"])
     store, addresses = store_for(addresses, options)
     limit = limit_of(store, options)
-    _show(store, focusing.focus(store, addresses, limit, lens, background), options)
+    _show(store, focusing.grown(store, addresses, limit, lens, background), options)
 
 
 def _require(address: object) -> None:
@@ -98,16 +100,20 @@ def overview(addresses: Sequence[str], **options: Any) -> None:
     ADDRESS is as for `focus`; such a node is shown with its own text. What is active says
     orgctx.toml; else it is what has an open TODO keyword, the newest files first.
     """
-    from ..views.overview import survey  # a focus should not pay for it
+    from ..views.overview import grown  # a focus should not pay for it
 
     store, addresses = store_for(addresses, options)
-    _show(store, survey(store, addresses, limit_of(store, options)), options)
+    _show(store, grown(store, addresses, limit_of(store, options)), options)
 
 
-def _show(store: Store, view: View, options: dict[str, Any]) -> None:
-    """Print a view."""
-    is_text = options["form"] == "org"
-    output.write(view.text if is_text else output.to_json(to_data(view)))
+def _show(store: Store, growth: Growth, options: dict[str, Any]) -> None:
+    """Print a view, or why it is as it is."""
+    view = growth.view
+    if options["explain"]:
+        _explain(growth, options)
+    else:
+        is_text = options["form"] == "org"
+        output.write(view.text if is_text else output.to_json(to_data(view)))
     tell_fault(store)
     targets = (each.path for each in view.shown if each.relation == "target")
     output.complain_of(unsaved(store, targets))
@@ -115,3 +121,24 @@ def _show(store: Store, view: View, options: dict[str, Any]) -> None:
         from .report import report as print_report  # rich, only when asked for
 
         print_report(view)
+
+
+def _explain(growth: Growth, options: dict[str, Any]) -> None:
+    from ..views import explaining  # only who asks for it pays
+
+    if options["form"] == "json":
+        found = explaining.explain(growth, options["explain_budget"], _explanation_json)
+        output.write(_explanation_json(found))
+        return
+    text, is_terminal = explaining.explain(growth, options["explain_budget"]).text, output.is_seen()
+    if is_terminal:
+        from .report import styled  # rich, only for a terminal
+
+        text = styled(text)
+    output.write(text, is_terminal)
+
+
+def _explanation_json(found: Explanation) -> str:
+    from ..views.explaining import to_data as explained
+
+    return output.to_json(explained(found))

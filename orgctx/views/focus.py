@@ -8,13 +8,13 @@ from ..core.document import Document
 from ..core.entry import Entry, entry, skeleton
 from ..core.frame import Frame, common_folder, folder_of
 from ..core.heading import Ids
-from ..core.lens import BACKGROUND, Around, Pieces, fisheye, foveal, spine, together
+from ..core.lens import BACKGROUND, FOCUS_RANKS, Around, Pieces, fisheye, foveal, spine, together
 from ..core.links import linked_ids
 from ..core.model import Node, Step, View
 from ..errors import BadArgument
 from ..store.address import Names
 from ..store.store import Store
-from .view import Limit, Plan, Reading, build, choose, whole
+from .view import Growth, Limit, Plan, Reading, choose, grow, whole
 
 LENSES = ("foveal", "fisheye")
 
@@ -37,6 +37,17 @@ def focus(
     Returns: View; view.tokens <= limit.budget.
     Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument, BudgetTooSmall.
     """
+    return grown(store, addresses, limit, lens, background).view
+
+
+def grown(
+    store: Store,
+    addresses: Sequence[str],
+    limit: Limit,
+    lens: str = "foveal",
+    background: int = BACKGROUND,
+) -> Growth:
+    """As `focus`, with how the view came about."""
     limit.check()
     whole("background", background, 0)
     is_wide = choose("lens", lens, LENSES) == "fisheye"
@@ -59,8 +70,8 @@ def focus(
         return together(foveal(each, pieces, background) for each in targets)
 
     frame = _frame(store, is_wide or len({each.path for each in targets}) > 1)
-    plan = Plan(targets, spine(*targets), steps, opener.open, frame)
-    return build(plan, limit, names, " ".join(addresses))
+    plan = Plan(targets, spine(*targets), steps, FOCUS_RANKS, opener.open, frame)
+    return grow(plan, limit, names, " ".join(addresses))
 
 
 def _frame(store: Store, is_wanted: bool) -> Frame | None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from ..core.document import Document
 from ..core.entry import Entry, skeleton
-from ..core.lens import foveal, spine, together
+from ..core.lens import FOCUS_RANKS, foveal, spine, together
 from ..core.model import Node, Step
 from ..errors import BudgetTooSmall
 from ..store.address import Names
-from .view import Limit, Plan, build
+from .view import Limit, Plan, grow
 
 
 def outline_map(names: Names, targets: Sequence[Node], chars: int) -> str:
@@ -27,9 +27,10 @@ def outline_map(names: Names, targets: Sequence[Node], chars: int) -> str:
     def steps(document: Document) -> Iterator[Step]:
         return together(foveal(each, document.pieces, 0) for each in targets)
 
-    plan = Plan(targets, spine(*targets), steps, open_entry, None)
+    plan = Plan(targets, spine(*targets), steps, FOCUS_RANKS, open_entry, None)
     limit = Limit(chars, "chars", ids="none")
     try:
-        return build(plan, limit, names, targets[0].path).text
+        return grow(plan, limit, names, targets[0].path).view.text
     except BudgetTooSmall as error:
-        return build(plan, limit._replace(budget=error.needed), names, targets[0].path).text
+        enough = limit._replace(budget=error.needed)
+        return grow(plan, enough, names, targets[0].path).view.text

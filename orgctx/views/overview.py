@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from ..core.document import Document
 from ..core.entry import Entry, entry, many, skeleton
 from ..core.frame import Frame, folder_of
-from ..core.lens import TOP, Survey, overview, spine
+from ..core.lens import OVERVIEW_RANKS, TOP, Survey, overview, spine
 from ..core.model import Node, Relation, Step, View
 from ..store.address import Names
 from ..store.store import File, Store
-from .view import Limit, Plan, Reading, build
+from .focus import LENSES
+from .focus import grown as focused
+from .view import Growth, Limit, Plan, Reading, choose, grow
 
 
 def survey(store: Store, addresses: Sequence[str], limit: Limit) -> View:
@@ -22,6 +24,11 @@ def survey(store: Store, addresses: Sequence[str], limit: Limit) -> View:
     Returns: View; view.tokens <= limit.budget.
     Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument, BudgetTooSmall.
     """
+    return grown(store, addresses, limit).view
+
+
+def grown(store: Store, addresses: Sequence[str], limit: Limit) -> Growth:
+    """As `survey`, with how the view came about."""
     limit.check()
     store.freshen()
     reading = Reading(store, is_of_several=True)
@@ -42,8 +49,17 @@ def survey(store: Store, addresses: Sequence[str], limit: Limit) -> View:
         return overview(targets, limit.scaled(document.pieces), found)
 
     memex = Step(frame.tree.root, 0, Relation.CONTAINER, TOP)
-    plan = Plan(targets, [memex, *spine(*targets)], steps, open_entry, frame)
-    return build(plan, limit, names, " ".join(["overview", *addresses]))
+    plan = Plan(targets, [memex, *spine(*targets)], steps, OVERVIEW_RANKS, open_entry, frame)
+    return grow(plan, limit, names, " ".join(["overview", *addresses]))
+
+
+def seen(
+    store: Store, addresses: Sequence[str], limit: Limit, lens: str, background: int
+) -> Growth:
+    """A view by any lens with how it came about. lens: "overview", or one of `focus`."""
+    if choose("lens", lens, (*LENSES, "overview")) == "overview":
+        return grown(store, addresses, limit)
+    return focused(store, addresses, limit, lens, background)
 
 
 def _folders(store: Store, files: Sequence[File]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core.budget import longest_prefix
@@ -11,7 +11,7 @@ from ..core.entry import Entry
 from ..core.frame import Frame, Holders, unified
 from ..core.heading import Ids
 from ..core.ledger import Ledger, Prices
-from ..core.lens import TOP, Pieces
+from ..core.lens import TOP, Pieces, Rank
 from ..core.model import Detail, Node, Omission, Problem, Relation, Shown, Step, Tree, View
 from ..core.outline import problems
 from ..core.render import render
@@ -23,6 +23,7 @@ from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS, counter
 BUDGET = 4000
 READING_BUDGET = 8000
 CONTEXT_BUDGET = 2000
+EXPLAIN_BUDGET = 4000
 IDS = ("full", "short", "none")
 PROBLEMS = 20
 TRIES = 3
@@ -135,18 +136,56 @@ class Reading:
 class Plan(NamedTuple):
     """What a view is made of.
 
-    steps: those of its lens, behind the spine. frame: None if it can show one file alone.
-    open_entry: see `ledger.Prices`.
+    steps: those of its lens, behind the spine. ranks: what they are for, by number.
+    open_entry: see `ledger.Prices`. frame: None if it can show one file alone.
     """
 
     targets: Sequence[Node]
     spine: Sequence[Step]
     steps: Callable[[Document], Iterable[Step]]
+    ranks: Mapping[int, Rank]
     open_entry: Callable[[Node, int], Entry]
     frame: Frame | None
 
 
-def build(plan: Plan, limit: Limit, names: Names, what: str) -> View:
+class Growth(NamedTuple):
+    """A view and how it came about.
+
+    steps: those that it is made of, in order, the spine first. document: with all of them taken.
+    """
+
+    plan: Plan
+    limit: Limit
+    names: Names
+    steps: Sequence[Step]
+    document: Document
+
+    def later(self) -> Iterator[Step]:
+        """The steps behind those, as a larger budget would take them."""
+        document = self.document.replay(self.steps)
+        for step in self.plan.steps(document):
+            if step.pieces > document.state(step.node):
+                yield step
+
+    @property
+    def view(self) -> View:
+        """What is shown."""
+        document, limit, names = self.document, self.limit, self.names
+        targets = self.plan.targets
+        return View(
+            text=render(document),
+            tokens=document.total,
+            budget=limit.budget,
+            unit=limit.unit,
+            encoding=limit.encoding if limit.unit == "tokens" else None,
+            targets=tuple(map(names.address, targets)),
+            shown=tuple(_shown(document, self.steps, names)),
+            omitted=tuple(_omitted(document, names)),
+            find_problems=lambda: _problems(names.store, targets),
+        )
+
+
+def grow(plan: Plan, limit: Limit, names: Names, what: str) -> Growth:
     """Show as much as fits.
 
     what: the question, for an error.
@@ -157,18 +196,7 @@ def build(plan: Plan, limit: Limit, names: Names, what: str) -> View:
     kept, least = longest_prefix(plan.spine, plan.steps(document), document, limit.budget)
     if not kept:
         raise _too_small(limit, least, what)
-    document = document.replay(kept)
-    return View(
-        text=render(document),
-        tokens=document.total,
-        budget=limit.budget,
-        unit=limit.unit,
-        encoding=limit.encoding if limit.unit == "tokens" else None,
-        targets=tuple(map(names.address, plan.targets)),
-        shown=tuple(_shown(document, kept, names)),
-        omitted=tuple(_omitted(document, names)),
-        find_problems=lambda: _problems(names.store, plan.targets),
-    )
+    return Growth(plan, limit, names, kept, document.replay(kept))
 
 
 def _too_small(limit: Limit, needed: int, what: str) -> BudgetTooSmall:

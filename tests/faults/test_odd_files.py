@@ -200,7 +200,8 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         (address, "--root", *form)
         for address in ("id:id-a", "a.org:6", "sub/b.org", "latin.org", "bad.org", "nowhere.org")
         for form in ((), ("--format", "json"), ("--report",), ("--no-sync",), ("--ids", "short"))
-    ],
+    ]
+    + [("a.org:6", "--root", "--explain"), ("a.org", "--root", "--explain", "--json")],
     "grep": [(".", "--regexp", "--root"), ("end", "a.org", "--json", "--root"), ("B", "--root")],
     "context": [
         (query, *form, "--root")
