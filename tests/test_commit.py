@@ -10,11 +10,13 @@ import copies
 import pytest
 from copies import Notes
 
-from orgctx.errors import BadArgument, NotFound, Stale
+from orgctx.errors import BadArgument, NotFound, OrgctxError, Stale
 from orgctx.store.files import revision_of
 from orgctx.workcopy import Workcopies
+from orgctx.workcopy.checkout import Checkout
 from orgctx.workcopy.committing import Commit
 from orgctx.workcopy.confined import Folder
+from orgctx.workcopy.history import History
 from orgctx.workcopy.state import State
 
 
@@ -656,7 +658,7 @@ def test_a_full_disk_leaves_all_notes_as_they_were(notes, monkeypatch, fails_at)
         return write(self, name, *arguments, **keywords)
 
     monkeypatch.setattr(Folder, "write", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OrgctxError, match="No space left"):
         notes.work.commit("x", "m")
     assert copies.files(notes.root) == before
     assert not State().doing.exists()
@@ -680,11 +682,116 @@ def test_a_full_disk_that_stays_full_is_undone_by_the_next_command(notes, monkey
 
     monkeypatch.setattr(Folder, "write", full)
     for _ in range(2):
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OrgctxError, match="org: No space left") as caught:
             notes.work.commit("x", "m")
+        assert "half done" in caught.value.hint
     monkeypatch.undo()
     assert {each.changed for each in notes.work.status()} == {()}
     assert all("mine" in notes.get(path) for path in copies.NOTES)
+
+
+def test_a_history_that_is_full_when_all_is_written_is_completed_by_the_next_command(
+    notes, monkeypatch
+):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(History, "record", full)
+    with pytest.raises(OrgctxError, match="No space left") as caught:
+        notes.work.commit("x", "m")
+    assert "the notes are written" in caught.value.hint
+    with pytest.raises(OrgctxError, match="No space left"):
+        notes.work.status()
+    notes.replace("a.org", "text two", "theirs")
+    monkeypatch.undo()
+    assert [each.changed for each in notes.work.status()] == [()]
+    assert [record.message for _, record in notes.work.log()] == ["m"]
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == both
+    assert (notes.work.open("x").folder / "a.org").read_text() == both
+
+
+def test_a_copy_that_cannot_be_brought_up_to_date_keeps_nobody_waiting(notes, monkeypatch):
+    """Its edits are in the notes; its next commit finds that."""
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.put("new.org", "* New\n", copy.folder)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Checkout, "settle", full)
+    assert notes.outcomes() == {"a.org": "written", "new.org": "written"}
+    monkeypatch.undo()
+    notes.replace("a.org", "text two", "theirs")
+    assert notes.outcomes() == {"a.org": "unchanged", "new.org": "unchanged"}
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == (copy.folder / "a.org").read_text() == both
+
+
+def test_a_folder_that_is_closed_refuses_what_is_in_it(notes, monkeypatch):
+    copy = notes.work.open("x")
+    for path in copies.NOTES:
+        notes.replace(path, "text", "mine", copy.folder)
+    real_open, closed = os.open, (notes.root / "sub/deeper").stat()
+
+    def refuse(path, *arguments, **keywords):
+        if path == "deeper":
+            here = os.stat(path, dir_fd=keywords["dir_fd"])
+            if os.path.samestat(here, closed):
+                raise PermissionError(13, "Permission denied")
+        return real_open(path, *arguments, **keywords)
+
+    monkeypatch.setattr(os, "open", refuse)
+    report = notes.work.commit("x", "m")
+    written = {"a.org": "", "sub/b.org": ""}
+    assert reasons(report) == {**written, "sub/deeper/c.org": "Permission denied"}
+    assert {each.what for each in report.outcomes} == {"written", "refused"}
+
+
+def test_a_folder_in_the_place_of_a_note(notes):
+    """What is in it comes into the notes once the note is out of the way."""
+    copy = notes.work.open("x")
+    (copy.folder / "a.org").unlink()
+    notes.put("a.org/b.org", "* Inner\n", copy.folder)
+    assert notes.outcomes() == {"a.org": "deleted", "a.org/b.org": "refused"}
+    assert notes.outcomes() == {"a.org/b.org": "written"}
+    assert notes.get("a.org/b.org") == "* Inner\n"
+    assert notes.outcomes() == {}
+
+
+def test_a_note_in_the_place_of_a_folder(notes):
+    copy = notes.work.open("x")
+    shutil.rmtree(copy.folder / "sub/deeper")
+    notes.put("sub/deeper.org", "* No folder\n", copy.folder)
+    assert notes.outcomes() == {"sub/deeper.org": "written", "sub/deeper/c.org": "deleted"}
+
+
+def test_other_letters_are_another_name(notes):
+    copy = notes.work.open("x")
+    (copy.folder / "a.org").rename(copy.folder / "A.org")
+    (copy.folder / "sub").rename(copy.folder / "Sub")
+    outcomes = notes.outcomes()
+    assert {path for path, what in outcomes.items() if what == "deleted"} == set(copies.NOTES)
+    assert notes.get("A.org") == copies.A
+    assert notes.get("Sub/b.org") == copies.B
+
+
+def test_other_letters_are_the_same_name_on_some_disks(notes, monkeypatch):
+    """There two names lead to a note, of which its folder has one; neither edit deletes it."""
+    copy = notes.work.open("x")
+    (copy.folder / "a.org").rename(copy.folder / "A.org")
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    os.link(notes.root / "a.org", notes.root / "A.org")
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda place: sorted({*listdir(place)} - {"A.org"}))
+    report = notes.work.commit("x", "m")
+    why = "this disk takes A.org and a.org for the same name"
+    assert reasons(report) == {"A.org": why, "a.org": why, "sub/b.org": ""}
+    assert notes.get("a.org") == copies.A
 
 
 # --- History -------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_discard_and_prune(notes, run, folder):
     assert not folder.exists()
     run("work", "open", "old", "--root", "notes")
     assert run("work", "prune").out == ""
-    base = Path(os.environ["XDG_STATE_HOME"]) / "orgctx/work/copies/old/base.json"
+    base = Path(os.environ["XDG_STATE_HOME"]) / "orgctx/work/.copies/old/base.json"
     os.utime(base, (1e9, 1e9))
     assert run("work", "prune", "--older-than", "12h").out == "old\n"
     assert run("work", "status").out == ""

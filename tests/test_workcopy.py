@@ -12,6 +12,7 @@ import copies
 import pytest
 from copies import Notes
 
+from orgctx import open_memex
 from orgctx.errors import BadArgument, NotFound, OutsideRoot, Unreadable
 from orgctx.store.files import revision_of
 from orgctx.workcopy import Workcopies, seconds
@@ -46,8 +47,29 @@ def test_a_copy_has_the_notes_and_nothing_else(notes):
 def test_a_copy_is_for_its_owner_alone(notes):
     copy = notes.work.open("x")
     state = State().folder
-    assert not any(place.stat().st_mode & 0o077 for place in (state, state / "copies"))
+    assert not any(place.stat().st_mode & 0o077 for place in (state, state / ".copies"))
     assert (copy.folder / "a.org").stat().st_mtime_ns == (notes.root / "a.org").stat().st_mtime_ns
+
+
+def test_the_state_folder_may_be_in_a_root(notes, monkeypatch):
+    """Then copies are no notes of that root, for no copy and no answer."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(notes.root / "state"))
+    work = Workcopies(notes.root)
+    for name in ("x", "y", "x"):
+        assert set(copies.files(work.open(name).folder)) == set(copies.NOTES)
+    assert open_memex(notes.root).ls().text.startswith("notes — 3 files")
+
+
+def test_the_way_to_the_state_folder_may_be_a_link(notes, tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "link"))
+    for work in (Workcopies(notes.root), Workcopies(notes.root, state=tmp_path / "link/own")):
+        folder = work.open("x").folder
+        assert set(copies.files(folder)) == set(copies.NOTES)
+        (folder / "a.org").write_text(copies.A.replace("text one", str(folder)))
+        assert [each.what for each in work.commit("x", "m", "ours").outcomes] == ["written"]
+        assert str(folder) in notes.get("a.org")
 
 
 def test_an_address_is_a_path_from_the_folder(tmp_path):
@@ -245,6 +267,37 @@ def test_a_damaged_copy_is_named_and_can_be_discarded(notes):
         notes.work.diff("x")
     notes.work.discard("x")
     assert notes.work.status() == []
+
+
+def test_a_copy_whose_folder_is_gone_deletes_no_notes(notes):
+    copy = notes.work.open("x")
+    before = copies.state(notes.root)
+    for again in (shutil.rmtree, lambda folder: folder.symlink_to(notes.root / "sub")):
+        again(copy.folder)
+        for call in (notes.work.open, notes.work.diff, lambda x: notes.work.commit(x, "m")):
+            with pytest.raises(Unreadable, match="its folder is gone"):
+                call("x")
+    notes.work.discard("x")
+    assert copies.files(notes.work.open("x").folder) == copies.files(notes.root)
+    assert copies.state(notes.root) == before
+
+
+def test_a_file_of_a_copy_that_cannot_be_read_is_named_and_not_discarded(notes, monkeypatch):
+    copy = notes.work.open("x")
+    notes.replace("sub/b.org", "text b", "mine", copy.folder)
+    real_open = os.open
+
+    def closed(path, *arguments, **keywords):
+        if path == "b.org":
+            raise PermissionError(13, "Permission denied")
+        return real_open(path, *arguments, **keywords)
+
+    monkeypatch.setattr(os, "open", closed)
+    for call in (notes.work.diff, notes.work.discard):
+        with pytest.raises(Unreadable, match=r"sub/b\.org: Permission denied"):
+            call("x")
+    monkeypatch.undo()
+    assert edited(notes) == {"sub/b.org": "changed"}
 
 
 def test_a_base_that_is_damaged_merges_nothing(notes):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import copies
@@ -94,7 +95,7 @@ def test_a_commit_killed_at_any_step_is_completed_or_undone(tmp_path):
         notes = Notes.make(place)
         edit(notes, notes.work.open("x").folder)
         before = copies.files(notes.root)
-        was_killed = killed_at(step, lambda: notes.work.commit("x", "m"))  # noqa: B023
+        was_killed = killed_at(step, partial(notes.work.commit, "x", "m"))
         [status] = notes.work.status()
         now = copies.files(notes.root)
         assert now in (before, AFTER)
@@ -121,7 +122,7 @@ def test_a_note_edited_after_a_kill_keeps_the_edit(tmp_path, path):
         os.environ["XDG_STATE_HOME"] = str(place / "state")
         notes = Notes.make(place)
         edit(notes, notes.work.open("x").folder)
-        was_killed = killed_at(step, lambda: notes.work.commit("x", "m"))  # noqa: B023
+        was_killed = killed_at(step, partial(notes.work.commit, "x", "m"))
         if not State().doing.exists():
             if was_killed:
                 step += 1
@@ -159,7 +160,7 @@ def test_other_commands_killed_at_any_step(tmp_path, what):
             notes.put("sub/d.org", "* D\n")
         before = copies.state(notes.root)
         call = notes.work.discard if what == "discard" else notes.work.open
-        was_killed = killed_at(step, lambda: call("x"))  # noqa: B023
+        was_killed = killed_at(step, partial(call, "x"))
         changed = {each.id: each.changed for each in notes.work.status()}
         assert changed in ({}, {"x": ("a.org",)} if what != "open" else {"x": ()})
         if what == "discard":

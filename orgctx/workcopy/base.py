@@ -26,6 +26,10 @@ Signature = tuple[int, int, int, int]
 """Size, mtime, ctime and inode of a file: what changes when it does."""
 
 
+class Damaged(Unreadable):
+    """A copy of which cannot be said any more what was edited in it."""
+
+
 class Row(NamedTuple):
     """A note as the copy got it.
 
@@ -62,7 +66,7 @@ class Base:
     """The base of a copy, by the addresses of its notes."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: the copy's. Raises: Unreadable if the table is damaged."""
+        """folder: the copy's. Raises: Damaged."""
         self._texts, self._table = folder / "base", folder / "base.json"
         self._next = folder / "next.json"
         self.rows = _read(self._table)
@@ -83,7 +87,7 @@ class Base:
                     self.rows[path] = new
 
     def data(self, path: str) -> bytes | None:
-        """A note as the copy got it; None if it did not. Raises: Unreadable if that is lost."""
+        """A note as the copy got it; None if it did not. Raises: Damaged if that is lost."""
         if (row := self.rows.get(path)) is None:
             return None
         with open(self._texts, "rb") as file:
@@ -151,7 +155,7 @@ class Base:
 
 
 def _read(table: Path) -> dict[str, Row]:
-    """The rows of a table; none if it is not there. Raises: Unreadable if it is damaged."""
+    """The rows of a table; none if it is not there. Raises: Damaged."""
     try:
         found = json.loads(table.read_bytes()) if table.exists() else {}
         return {path: _row(*values) for path, values in found.items()}
@@ -178,6 +182,6 @@ def _for_owner(place: str, flags: int) -> int:
     return os.open(place, flags, 0o600)
 
 
-def _damaged(place: Path) -> Unreadable:
+def _damaged(place: Path) -> Damaged:
     hint = "save what you need of the copy's files, and discard it"
-    return Unreadable(f"{place}: damaged", hint, str(place))
+    return Damaged(f"{place}: damaged", hint, str(place))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import normalize
 
 from ..config import Config, ignorer
+from ..errors import OrgctxError
 from ..store import files
 from ..store.roots import Root
 from .base import Base, Row, signature
@@ -31,7 +34,7 @@ def changes(base: Base, roots: tuple[Root, ...], configs: Mapping[str, Config]) 
     """What was edited, in path order.
 
     roots: those of the copy. configs: those of the notes, by root.
-    Raises: Unreadable if the base is damaged.
+    Raises: Damaged; Unreadable if a file cannot be read.
     """
     gone, found, copied = dict(base.rows), list[Change](), Files(roots)
     for root in roots:
@@ -47,6 +50,33 @@ def changes(base: Base, roots: tuple[Root, ...], configs: Mapping[str, Config]) 
                 found.append(change._replace(refused=change.refused or why))
     found += (Change(path, base.data(path), None) for path in gone)
     return sorted(found)
+
+
+def told_apart(found: list[Change], notes: Files) -> list[Change]:
+    """The changes, of which those are refused whose notes this disk takes for one.
+
+    Such as an added `Plan.org` and a deleted `plan.org`, where case makes no difference to it.
+    """
+    alike: dict[str, list[Change]] = defaultdict(list)
+    for each in found:
+        alike[normalize("NFC", each.path).casefold()].append(each)
+    return sorted(each for group in alike.values() for each in _told_apart(group, notes))
+
+
+def _told_apart(group: list[Change], notes: Files) -> list[Change]:
+    """The changes whose paths differ in case alone."""
+    if len(group) == 1 or not any(_is_misnamed(notes, each.path) for each in group):
+        return group
+    why = f"this disk takes {' and '.join(each.path for each in group)} for the same name"
+    return [each._replace(refused=each.refused or why) for each in group]
+
+
+def _is_misnamed(notes: Files, path: str) -> bool:
+    """Whether a path leads to a note, though no folder has it under this very name."""
+    try:
+        return notes.read(path).data is not None and not notes.lists(path)
+    except OrgctxError:  # it is told where the change is planned
+        return False
 
 
 def _files(folder: Path) -> Iterator[tuple[os.DirEntry[str], str]]:

@@ -11,12 +11,13 @@ from tempfile import mkdtemp
 
 from ..config import Config, load, users_file
 from ..core.model import Problem
-from ..errors import NotFound, OrgctxError, Unreadable
+from ..errors import NotFound, OrgctxError
+from ..store import files
 from ..store.roots import Root
 from ..store.store import Store
-from .base import Base
+from .base import Base, Damaged
 from .changes import Change, changes
-from .confined import Files
+from .confined import Files, Note
 from .copying import Copying, shown
 from .history import History
 from .record import Outcome
@@ -35,7 +36,7 @@ class Checkout:
     """
 
     def __init__(self, copy_id: str, place: Path) -> None:
-        """Raises: Unreadable if it is damaged."""
+        """Raises: Damaged."""
         self.id, self.place = copy_id, place
         try:
             about = json.loads((place / "copy.json").read_bytes())
@@ -44,20 +45,21 @@ class Checkout:
                 raise ValueError(about["version"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "save what you need of its files, and discard it"
-            raise Unreadable(f"copy {copy_id}: damaged", hint, str(place)) from error
+            raise Damaged(f"copy {copy_id}: damaged", hint, str(place)) from error
         is_alone = len(folders) == 1
         self.roots = tuple(
             Root(name, folder, "" if is_alone else f"{name}/") for name, folder in folders.items()
         )
         self.copied = tuple(r._replace(folder=place / FILES / r.name) for r in self.roots)
+        for root in self.copied:
+            if not files.is_real(root.folder) or not root.folder.is_dir():
+                hint = "discard it, and open it again"
+                raise Damaged(f"copy {copy_id}: its folder is gone", hint, str(root.folder))
         self.base, self.notes, self.files = Base(place), Files(self.roots), Files(self.copied)
         self.base.resolve(self._revision)
 
     def _revision(self, path: str) -> str | None:
-        try:
-            return self.files.read(path).revision
-        except OrgctxError:
-            return None
+        return self._copied(path).revision
 
     @cached_property
     def store(self) -> Store:
@@ -126,7 +128,7 @@ class Checkout:
         kept = result = _version(history, outcome.result)
         if result is not None:
             kept = shown(result, path, self.tags(path))
-        data, copy = self.files.read(path)
+        data, copy = self._copied(path)
         if data not in (ours, kept):
             self._rebase(path, ours, "", None, None)
             return
@@ -137,6 +139,13 @@ class Checkout:
             copy = self.files.write(path, kept, mtime=mtime)
         found = note.found if note.revision == outcome.result else None
         self._rebase(path, kept, outcome.result or "", found, copy)
+
+    def _copied(self, path: str) -> Note:
+        """A file of the copy; of what was put in its place and is no file, nothing."""
+        try:
+            return self.files.read(path)
+        except OrgctxError:
+            return Note()
 
     def _rebase(
         self,

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any
 
 from ..core.merge import Side
 from ..errors import OrgctxError, Stale
 from ..store.opening import open_store
 from ..store.roots import roots_of
 from ..store.store import Store
-from .changes import Change
+from .changes import Change, told_apart
 from .checkout import Checkout
 from .checks import checked
 from .confined import Files
 from .history import History
 from .planning import Plan, plan
 from .record import SIDES, Outcome, Record, Report
-from .state import State
+from .state import State, failed
 from .writing import Doing, Task, refusal
 
+HALFWAY = "a commit is half done: the next orgctx work command completes it, or undoes it"
+UNRECORDED = "the notes are written: the next orgctx work command records that"
 TRIES = 10
 """How often a commit is planned anew because somebody else writes the same notes."""
 
@@ -44,7 +48,7 @@ class Commit:
         """Bring the edits into the notes.
 
         Raises: Stale if others write the same notes again and again; OSError if they cannot be
-            written. Then none is.
+            written. Then none is. OrgctxError if that could not be undone or recorded.
         """
         for _ in range(TRIES):
             if not (plans := self._plans()):
@@ -57,7 +61,8 @@ class Commit:
 
     def _plans(self) -> list[Plan]:
         """What becomes of each edit."""
-        plans = [self._plan(each) for each in self._checkout.changes()]
+        changes = told_apart(self._checkout.changes(), self._checkout.notes)
+        plans = [self._plan(each) for each in changes]
         return checked(plans, self._allow_shrink, self._is_elsewhere)
 
     def _plan(self, change: Change) -> Plan:
@@ -92,20 +97,24 @@ class Commit:
         record = record_of(self._checkout, "commit", message, outcomes)
         self._doing.write(record=record.to_data(), modes=self._modes)
         task = Task(outcomes, self._modes, self._checkout.notes, self._history)
-        revision = ""
         try:
-            if task.carry_out():
+            if is_done := task.carry_out():
                 self._doing.write(record=record.to_data(), is_done=True)
-                revision = self._history.record(record)
-                self._checkout.settle(outcomes, self._history)
-            else:
-                task.undo()
         except OSError:
+            self._undo(task)
+            raise
+        if is_done:
+            settle = partial(self._checkout.settle, outcomes, self._history)
+            return _finish(self._state, record, settle)
+        self._undo(task)
+        return ""
+
+    def _undo(self, task: Task) -> None:
+        try:
             task.undo()
             self._doing.end()
-            raise
-        self._doing.end()
-        return revision
+        except OSError as error:
+            raise failed(error, HALFWAY) from error
 
 
 def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outcome, ...]) -> Record:
@@ -122,24 +131,50 @@ def versions_of(plans: Iterable[Plan]) -> Iterator[bytes]:
     return (data for data in found if data is not None)
 
 
+def _finish(state: State, record: Record, settle: Callable[[], None]) -> str:
+    """Record what is in the notes, and have the copy agree with them.
+
+    A copy that cannot has the same edits still: its next commit finds that they are done.
+    Returns: the revision. Raises: OrgctxError if it cannot be recorded now.
+    """
+    try:
+        revision = History(state.history).record(record)
+        with suppress(OrgctxError, OSError):
+            settle()
+        Doing(state.doing).end()
+    except OSError as error:
+        raise failed(error, UNRECORDED) from error
+    return revision
+
+
 def recover(state: State) -> None:
     """Complete what a killed command has begun, or undo it; the lock is held.
 
-    Raises: OrgctxError, OSError if that is not possible now.
+    Raises: OrgctxError if that is not possible now.
     """
     doing, history = Doing(state.doing), History(state.history)
     if (found := doing.read()) is None:
         return
-    history.sweep()
-    if "record" in found:
-        record = Record.from_data(found["record"])
-        roots = roots_of(list(record.roots.values()), list(record.roots))
-        task = Task(record.outcomes, found.get("modes", {}), Files(roots), history)
-        if found.get("is_done") or task.carry_out():
-            history.record(record)
-            place = state.place(record.copy)
-            if place.is_dir():
-                Checkout(record.copy, place).settle(record.outcomes, history)
+    try:
+        history.sweep()
+        record = Record.from_data(found["record"]) if "record" in found else None
+        if record and _is_carried_out(record, found, history):
+            _finish(state, record, lambda: _settle(state, record, history))
         else:
-            task.undo()
-    doing.end()
+            doing.end()
+    except OSError as error:
+        raise failed(error, HALFWAY) from error
+
+
+def _is_carried_out(record: Record, found: dict[str, Any], history: History) -> bool:
+    """Whether what was begun is in the notes now; if not, they are as they were."""
+    roots = roots_of(list(record.roots.values()), list(record.roots))
+    task = Task(record.outcomes, found.get("modes", {}), Files(roots), history)
+    if found.get("is_done") or task.carry_out():
+        return True
+    task.undo()
+    return False
+
+
+def _settle(state: State, record: Record, history: History) -> None:
+    Checkout(record.copy, state.place(record.copy)).settle(record.outcomes, history)

@@ -54,15 +54,20 @@ class Folder:
     @classmethod
     @contextmanager
     def at(cls, place: Path) -> Iterator[Folder]:
-        """A folder by its absolute path. Raises: NotFound, also if a link is on the way."""
+        """A folder by its absolute path.
+
+        Raises: NotFound, also if a link is on the way; Unreadable.
+        """
         try:
             way = open_folder(place)
+            try:
+                folder = cls(os.open(".", _FOLDER, dir_fd=way), str(place))
+            finally:
+                os.close(way)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise NotFound(f"{place}: there is no such folder", where=str(place)) from error
-        try:
-            folder = cls(os.open(".", _FOLDER, dir_fd=way), str(place))
-        finally:
-            os.close(way)
+        except PermissionError as error:
+            raise _closed(str(place), error) from error
         try:
             yield folder
         finally:
@@ -72,7 +77,8 @@ class Folder:
     def within(self, parts: tuple[str, ...], make: bool = False) -> Iterator[Folder]:
         """A folder below this one. make: whether folders that lack are made.
 
-        Raises: NotFound if there is none; OutsideRoot if a link or a file is in its place.
+        Raises: NotFound if there is none; OutsideRoot if a link or a file is in its place;
+            Unreadable.
         """
         descriptor = os.dup(self.descriptor)
         try:
@@ -92,6 +98,8 @@ class Folder:
         except NotADirectoryError as error:
             what = f"{path}: {part} is no folder, or a link to one"
             raise OutsideRoot(what, "name a folder in the root", path) from error
+        except PermissionError as error:
+            raise _closed(path, error) from error
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
                 raise
@@ -110,7 +118,7 @@ class Folder:
             if self.is_link(name):
                 what = f"{name}: a symbolic link"
                 raise OutsideRoot(what, "links are not followed", name) from error
-            raise Unreadable(f"{name}: {error.strerror}", "check its permissions", name) from error
+            raise _closed(name, error) from error
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
@@ -250,6 +258,20 @@ class Files:
                 return Note(*(folder.read(name) or (None, None)))
         except NotFound:
             return Note()
+        except (OutsideRoot, Unreadable) as error:
+            what = error.message.removeprefix(f"{error.where}: ")
+            raise type(error)(f"{path}: {what}", error.hint, path) from error
+
+    def lists(self, path: str) -> bool:
+        """Whether each step of a path is in its folder in these very letters. Raises: NotFound."""
+        root, inside = self.root(path)
+        parts = parts_of(inside)
+        with Folder.at(root.folder) as top:
+            for at, part in enumerate(parts):
+                with top.within(parts[:at]) as folder:
+                    if part not in os.listdir(folder.descriptor):
+                        return False
+        return True
 
     def write(
         self,
@@ -275,6 +297,10 @@ class Files:
         """Delete what a killed command has left in a file's folder."""
         with suppress(NotFound, OutsideRoot), self.at(path) as (folder, _):
             folder.sweep()
+
+
+def _closed(name: str, error: OSError) -> Unreadable:
+    return Unreadable(f"{name}: {error.strerror}", "check its permissions", name)
 
 
 def _all_of(descriptor: int, size: int) -> bytes:

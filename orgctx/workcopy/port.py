@@ -14,20 +14,22 @@ from typing import NamedTuple, cast
 
 from ..config import load, users_file
 from ..core.merge import Side
-from ..errors import BadArgument, NotFound, Unreadable
+from ..errors import BadArgument, NotFound
 from ..store.address import get_close_matches
 from ..store.store import Store
 from .answers import store_of
+from .base import Damaged
 from .checkout import Checkout
 from .committing import Commit, record_of, recover, versions_of
 from .history import History
 from .planning import Plan
 from .record import DISCARDED, Record, Report, Status
 from .showing import Past, patch
-from .state import State
+from .state import State, failed
 from .tools import Copy
 from .writing import Doing
 
+UNTOUCHED = "no note was changed, and what was edited is still in the copy"
 POLICIES = ("refuse", "ours", "theirs")
 
 
@@ -62,10 +64,13 @@ class Workcopies:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Nobody else works, and nothing is half done."""
-        with self._state.lock():
-            recover(self._state)
-            self._state.sweep()
-            yield
+        try:
+            with self._state.lock():
+                recover(self._state)
+                self._state.sweep()
+                yield
+        except OSError as error:
+            raise failed(error, UNTOUCHED) from error
 
     def open(self, copy_id: str) -> Copy:
         """Open a copy: on first use one of the notes as they are now.
@@ -175,7 +180,7 @@ class Workcopies:
 
     def _discard(self, copy_id: str, message: str) -> None:
         place = self._place(copy_id)
-        with suppress(Unreadable):  # a damaged one cannot be compared with its base
+        with suppress(Damaged):
             self._keep(Checkout(copy_id, place), message)
         self._state.remove(place)
 
@@ -210,7 +215,7 @@ class Workcopies:
     def _used(self, copy_id: str) -> float:
         try:
             return self._checkout(copy_id).used()
-        except Unreadable:  # it is damaged
+        except Damaged:
             return self._place(copy_id).stat().st_mtime
 
     def log(self, limit: int = 20) -> list[tuple[str, Record]]:

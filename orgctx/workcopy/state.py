@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 from urllib.parse import quote, unquote
 
 from ..errors import BadArgument, OrgctxError
+from ..store.files import real
 from ..store.roots import check_name
 from .confined import TEMPORARY
 
@@ -23,13 +24,14 @@ LONGEST_ID = 200
 class State:
     """The folder, which is the user's alone.
 
-    folder: in it `copies`, `history`, `doing` and `lock`.
+    folder: in it `.copies`, `history`, `doing` and `lock`. If it is in a root itself, the notes in
+        the copies are still none of that root's: nobody looks for notes in a hidden folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         """folder: by default in the user's state folder."""
-        self.folder = folder or _default()
-        self.copies = self.folder / "copies"
+        self.folder = real(folder or _default())  # the way to it may be links
+        self.copies = self.folder / ".copies"
         self.history = self.folder / "history"
         self.doing = self.folder / "doing"
 
@@ -74,14 +76,23 @@ class State:
         """Delete a copy, which is gone at once."""
         gone = Path(mkdtemp(prefix=".gone-", dir=self.copies))
         os.rename(place, gone / place.name)
-        shutil.rmtree(gone)
+        self.sweep()
 
     def sweep(self) -> None:
-        """Delete what was never finished, or not quite deleted."""
+        """Delete what was never finished, or not quite deleted.
+
+        What cannot be deleted now is in nobody's way, and is tried again.
+        """
         for each in self.copies.glob(".*"):
-            shutil.rmtree(each)
+            shutil.rmtree(each, ignore_errors=True)
         for each in self.folder.glob(f"{TEMPORARY}*"):
             each.unlink()
+
+
+def failed(error: OSError, hint: str) -> OrgctxError:
+    """What could not be read or written, and what that means."""
+    name = error.filename or "the state folder"
+    return OrgctxError(f"{name}: {error.strerror}", hint, str(name))
 
 
 def _default() -> Path:

@@ -54,12 +54,15 @@ class Task(NamedTuple):
         """Write what is not yet written.
 
         Returns: whether all is; if not, somebody else has written one of the notes meanwhile, and
-            what was written has to be undone. Raises: OSError; then, too.
+            what was written has to be undone. Raises: OSError with the note's path; then, too.
         """
         return all(self._turn(each, each.theirs, each.result) for each in self._written)
 
     def undo(self) -> None:
-        """Put back what was written. Raises: OSError; then it has to be tried again."""
+        """Put back what was written.
+
+        Raises: OSError with the note's path; then it has to be tried again.
+        """
         for each in self._written:
             self._turn(each, each.result, each.theirs)
 
@@ -78,6 +81,9 @@ class Task(NamedTuple):
                 self.notes.write(path, data, self.modes.get(path), is_durable=True)
         except OrgctxError:  # what is there now is no note any more
             return False
+        except OSError as error:
+            error.filename = path
+            raise
         return now in (before, after)
 
 
