@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shlex
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from orgctx.store.opening import open_store
 from orgctx.store.store import Store
 from orgctx.surfaces import output
 from orgctx.tokens import count
+from orgctx.views import lookup
 from orgctx.views.bundle import to_data, to_markdown, to_org
 from orgctx.views.context import MODES, Bundle, context, shell_call
 from orgctx.views.view import Limit
@@ -472,6 +474,38 @@ def test_links_between_likely_places_lift_them(tmp_path: Path) -> None:
     hits = asked(open_store([root]), "spade").hits
     assert hits[0].path == "b.org"
     assert hits[0].signals["links"] > 0
+
+
+def test_words_that_are_nearly_everywhere_are_found_together(tmp_path: Path) -> None:
+    """However late the index comes to the place that has them all in its title."""
+    text = "".join(f"* Silver {n}\nmarket\n* Market {n}\nsilver\n" for n in range(5200))
+    root = write(
+        tmp_path / "notes", {"a.org": text, "z.org": "* Silver market\nA market of silver.\n"}
+    )
+    store = open_store([root])
+    assert places(asked(store, "silver market"))[0] == "z.org:1"
+
+
+def test_the_order_in_which_notes_came_changes_no_answer(tmp_path: Path, monkeypatch) -> None:
+    """Not even where words, or what stands for them, are in too many places to look at all."""
+    monkeypatch.setattr(lookup, "ROWS", 60)
+    monkeypatch.setattr(lookup, "OCCURRENCES", 60)
+    draw, words = random.Random(1), [*(f"word{n}" for n in range(99)), *["fix", "photo"] * 3]
+    notes = {
+        f"{n:03}.org": "".join(
+            f"* {' '.join(draw.choices(words, k=3))}\n{' '.join(draw.choices(words, k=12))}\n"
+            for _ in range(3)
+        )
+        for n in range(100)
+    }
+    write(tmp_path / "notes", notes)
+    late, names = tmp_path / "late" / "notes", list(reversed(notes))
+    for start in range(0, len(names), 25):
+        store = open_store([write(late, {name: notes[name] for name in names[start : start + 25]})])
+    for query in ("mend word3 word5", "picture word7", "photo fix word9 word8", "word4"):
+        one, other = (asked(each, query).hits for each in (open_store([tmp_path / "notes"]), store))
+        assert one
+        assert one == other, query
 
 
 # --- The notes as they are now -------------------------------------------------------------------

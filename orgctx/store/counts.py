@@ -146,11 +146,11 @@ def _skeleton(node: Node, text: str) -> str:
     return node.head_text if is_id_alone and is_below else skeleton(node, str).pieces[0].text
 
 
-def mark_texts() -> list[str]:
-    """The omission marks that are likely to be wanted."""
+def mark_texts(first: int = 1) -> list[str]:
+    """The omission marks that are likely to be wanted, from those that leave out `first`."""
     return [
         omitted(number, what, newline)
-        for number in range(1, MARKS)
+        for number in range(first, MARKS)
         for what in ("headline", "line")
         for newline in ("\n", "\r\n")
     ]

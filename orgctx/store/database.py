@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 from time import monotonic, sleep
 
-from .words import TOKENIZE
+from .words import WORDS
 
 VERSION = 13
 BUSY_SECONDS = 60
@@ -128,10 +128,6 @@ CREATE TABLE symbol (
 );
 CREATE INDEX symbol_node ON symbol (node);
 """
-WORDS = (
-    f"CREATE VIRTUAL TABLE words USING fts5(title, names, body, tokenize='{TOKENIZE}')",
-    "CREATE VIRTUAL TABLE word_place USING fts5vocab(words, instance)",
-)
 
 
 def connect(file: Path) -> sqlite3.Connection:

@@ -18,6 +18,7 @@ from ..tokens import DEFAULT_ENCODING, count_all, counter
 from . import files
 from .connections import Connections
 from .counts import (
+    MARKS,
     Settings,
     add_counts,
     key_of_folder,
@@ -224,9 +225,9 @@ class IndexedStore(Store):
     def _count_marks(self) -> None:
         """Have the counts of the usual omission marks ready, so that no tokenizer is needed."""
         for encoding in {self._settings(root).encoding for root in self.roots}:
-            texts = mark_texts()
-            if known_count(self.connection, encoding, texts[-1]) is None:
-                counts = count_all(texts, encoding)
+            last = mark_texts(MARKS - 1)[-1]
+            if known_count(self.connection, encoding, last) is None:
+                counts = count_all(mark_texts(), encoding)
                 self.connection.execute("BEGIN IMMEDIATE")
                 add_counts(self.connection, encoding, counts)
                 self.connection.execute("COMMIT")

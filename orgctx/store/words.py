@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,14 +18,19 @@ from .symbols import Symbol
 
 TOKENIZE = "porter unicode61 remove_diacritics 2"
 """How the index cuts and folds words: by stems where they are English, and without diacritics."""
+WORDS = (
+    f"CREATE VIRTUAL TABLE words USING fts5(title, names, body, tokenize='{TOKENIZE}')",
+    "CREATE VIRTUAL TABLE word_place USING fts5vocab(words, instance)",
+)
+"""The index: the words of each node, and where each word is."""
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Characters of scripts that are searched one by one, as the inside of [...]."""
 MIN_PREFIX = 6
-SEEK = 40
-"""How many rows FTS5 gives in the time that it takes to look for one."""
+EXCERPT = 10_000
+"""How much of an entry is looked at for what is nearly everywhere, in characters."""
 MANY = 10_000
 """Nodes that are too many to look where each is: that a word is rare does not hang on it then."""
 
@@ -172,15 +178,20 @@ class Words:
         marks = ",".join(map(str, nodes))
         return dict(self.run(f"SELECT id, size FROM node WHERE id IN ({marks})", ()))
 
-    def among(self, expression: str, nodes: Sequence[int], are_many: bool = False) -> set[int]:
-        """Those of some nodes that an expression matches. are_many: whether it matches many.
+    @contextmanager
+    def excerpt(self, nodes: Sequence[int]) -> Iterator[Words]:
+        """An index of some nodes alone, and of no more than the first `EXCERPT` characters of each.
 
-        FTS5 goes from one match to the next, so where there are few it is soonest to take all.
+        In it everything is soon found; in the whole, FTS5 may have to pass all nodes for each.
         """
-        query = "SELECT rowid FROM words WHERE words MATCH ?"
-        if are_many or self.indexed_count(expression) > SEEK * len(nodes):
-            query += f" AND rowid IN ({','.join(map(str, nodes))})"
-        return {id_ for (id_,) in self.run(query, (expression,))}.intersection(nodes)
+        marks = ",".join(map(str, nodes))
+        begun = f"SELECT rowid, title, names, substr(body, 1, {EXCERPT}) FROM words"
+        rows = self.run(f"{begun} WHERE rowid IN ({marks})", ())
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as own:
+            for statement in WORDS:
+                own.execute(statement)
+            own.executemany("INSERT INTO words (rowid, title, names, body) VALUES (?,?,?,?)", rows)
+            yield Words(lambda text, values: own.execute(text, values).fetchall(), {}, is_all=True)
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """What is known of some nodes, and of those above them."""

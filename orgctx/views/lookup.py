@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import log
 
-from ..store.words import Place, Words, spaced, stems
+from ..store.words import Words
 from .terms import Term, Terms
 
 TITLE = 1.5
@@ -22,8 +22,9 @@ SATURATION, BY_SIZE = 1.2, 0.75
 USUAL_SIZE = 800
 """Characters of an entry in which a term is worth what it is. BM25 has the mean of all entries, but
 then a score would hang on notes that have nothing to do with it."""
-ROWS, OCCURRENCES = 2000, 5
-"""How many rows the index gives of all terms together, and how many times a term may be in each."""
+ROWS, OCCURRENCES = 2000, 10_000
+"""In how many nodes terms may be, all together, to be looked for everywhere; and how many places of
+one are told apart, of those that it has in them."""
 POOL, TOP = 100, 50
 """How many nodes are weighed against each other; and among how many of them links are looked for,
 and what is too frequent for `ROWS`."""
@@ -93,37 +94,80 @@ def counted(words: Words, term: Term, total: int) -> Sought:
 
 
 def look_up(words: Words, found: Sequence[Sought]) -> list[int]:
-    """Look for each term, the rarest first. Returns: the best `POOL` nodes, roughly."""
-    left, waiting = ROWS, list[Sought]()
+    """Look for each term, the rarest first. Returns: the best `POOL` nodes, roughly.
+
+    All places of a term are looked at, or none but those of nodes that are likely anyway: what the
+    index happens to have first is no better than the rest.
+    """
+    left, waiting, others = ROWS, list[Sought](), list[Sought]()
     for each in sorted(found, key=lambda each: each.count):
-        if each.count <= left or left == ROWS:
-            _look_everywhere(words, each, max(left, 1))
-            left = max(left - each.size, 0)
-        else:
+        if each.count > left:
             waiting.append(each)
+            continue
+        _look_everywhere(words, each)
+        if not _look_for_others(words, each, left - each.size):
+            others.append(each)
+        left = max(left - each.size, 0)
     _weigh(words, found)
     best = _rough(found)
-    if not waiting:
+    if not waiting and not others:
         return best
-    _look_among(words, waiting, words.places(best[:TOP]))
+    more = _together(words, waiting) if len(best) < TOP else ()
+    nodes = dict.fromkeys([*best[:TOP], *more])
+    with words.excerpt(list(nodes)) as few:
+        for each in waiting:
+            _look_everywhere(few, each)
+        for each in others:
+            _look_for_others(few, each, len(nodes))
+    _weigh(words, waiting)
     return _rough(found)
 
 
-def _look_everywhere(words: Words, each: Sought, most: int) -> None:
-    """Look for a term, and for what stands for it; the text has how often it is there."""
-    match, also = each.term.match, f"({' OR '.join(each.term.also)})"
+def _look_everywhere(words: Words, each: Sought) -> None:
+    """Look for a term; the text has how often it is there."""
+    match = each.term.match
     if each.count and each.term.kind in ("word", "function") and " " not in each.term.stem:
-        places = Counter(words.occurrences(each.term.stem, OCCURRENCES * most))
+        rows = words.occurrences(each.term.stem, OCCURRENCES)
+        places = Counter(rows)
         each.text = {node: times for (node, part), times in places.items() if part == "body"}
         each.title = {node for node, part in places if part == "title"}
         each.names = {node for node, part in places if part == "names"}
-    elif each.count:
-        each.text = dict.fromkeys(words.nodes(f"{{body}}: {match}", most), 1.0)
-        each.title = set(words.nodes(f"{{title}}: {match}", most))
-        each.names = set(words.nodes(f"{{names}}: {match}", most))
-    if each.term.also:
+        if len(rows) < OCCURRENCES:
+            return
+    if each.count:
+        inside = words.nodes(f"{{body}}: {match}", each.count)
+        each.text = {node: each.text.get(node, 1.0) for node in inside}
+        each.title = set(words.nodes(f"{{title}}: {match}", each.count))
+        each.names = set(words.nodes(f"{{names}}: {match}", each.count))
+
+
+def _look_for_others(words: Words, each: Sought, most: int) -> bool:
+    """Look for what stands for a term, unless that is in more than `most` nodes, which is told."""
+    also = _also(each)
+    if also and words.count(also) > most:
+        return False
+    if also:
         each.also = set(words.nodes(f"{{body}}: {also}", most))
         each.also_head = set(words.nodes(f"{{title names}}: {also}", most))
+    return True
+
+
+def _also(each: Sought) -> str:
+    """An expression for what stands for a term; "" for nothing."""
+    return f"({' OR '.join(each.term.also)})" if each.term.also else ""
+
+
+def _together(words: Words, waiting: Iterable[Sought]) -> Iterator[int]:
+    """Nodes that have all of some terms that are nearly everywhere, the first few.
+
+    Those that have them in the title come first. Function words count where there are no others.
+    """
+    terms = [each.term for each in waiting]
+    telling = [term for term in terms if term.kind != "function"] or terms
+    if telling:
+        together = f"({' AND '.join(term.match for term in telling)})"
+        yield from words.nodes(f"{{title}}: {together}", POOL)
+        yield from words.nodes(together, TOP)
 
 
 def _weigh(words: Words, found: Iterable[Sought]) -> None:
@@ -133,17 +177,6 @@ def _weigh(words: Words, found: Iterable[Sought]) -> None:
         for node, times in each.text.items():
             length = 1 - BY_SIZE + BY_SIZE * sizes[node] / USUAL_SIZE
             each.text[node] = times * (SATURATION + 1) / (times + SATURATION * length)
-
-
-def _look_among(words: Words, waiting: Iterable[Sought], places: Mapping[int, Place]) -> None:
-    """Look for terms that are nearly everywhere, in some nodes alone."""
-    nodes = list(places)
-    titles = stems([spaced(place.title) for place in places.values()])
-    padded = [(node, f" {title} ") for node, title in zip(nodes, titles, strict=True)]
-    for each in waiting:
-        each.text = dict.fromkeys(words.among(each.term.match, nodes, are_many=True), 1.0)
-        known = f" {spaced(each.term.stem).strip()} "
-        each.title = {node for node, title in padded if known in title}
 
 
 def _rough(found: Iterable[Sought]) -> list[int]:
@@ -165,17 +198,14 @@ def beside(
     words: Words, asked: Terms, found: Sequence[Sought], best: Sequence[int]
 ) -> Iterator[tuple[float, Iterable[int]]]:
     """What terms that stand side by side in the query are worth, and where they do so, too."""
+    frequent: list[tuple[float, str]] = []
     for match, one, other in asked.near:
         pair = found[one], found[other]
-        if rarest := min(each.count for each in pair):
-            worth = min(each.rarity for each in pair)
-            if rarest <= RARE:
-                yield worth, words.nodes(match, ROWS)
-            elif nodes := [node for node in best[:TOP] if _has_both(node, *pair)]:
-                yield worth, words.among(match, nodes, are_many=True)
-
-
-def _has_both(node: int, one: Sought, other: Sought) -> bool:
-    """Whether two terms are in the same part of a node."""
-    is_in_text = node in one.text and node in other.text
-    return is_in_text or (node in one.title and node in other.title)
+        rarest, worth = min(each.count for each in pair), min(each.rarity for each in pair)
+        if rarest > RARE:
+            frequent.append((worth, match))
+        elif rarest:
+            yield worth, words.nodes(match, ROWS)
+    if frequent:
+        with words.excerpt(best[:TOP]) as few:
+            yield from [(worth, few.nodes(match, TOP)) for worth, match in frequent]
