@@ -403,6 +403,61 @@ def test_names_are_told_with_their_lines(root: Path) -> None:
     assert lines_of(asked(store, "black spot"), "relevant symbols") == []
 
 
+NAMED = {
+    "a.org": "* One\n:PROPERTIES:\n:ID: abcdef-0001\n:CUSTOM_ID: größe\n:END:\n"
+    "* Two\n:PROPERTIES:\n:ID: 日记-0001\n:END:\n"
+    "* Three\n:PROPERTIES:\n:CUSTOM_ID: tea-time\n:END:\n#+name: kettles\n",
+    "b.org": "* Größe\ngröße größe\n* Tea time, maybe\ntea time, tea time\n* Kettles\nkettles\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    {
+        "#größe": "a.org:1",
+        "[[#größe][how large?]]": "a.org:1",
+        "what is in [[id:abcdef-0001][the first]] now?": "a.org:1",
+        "abcdef-0": "a.org:1",
+        "日记-0001": "a.org:6",
+        "id:日记-0001": "a.org:6",
+        "tea-time": "a.org:10",
+        "when is tea-time?": "a.org:10",
+        "kettles": "a.org:10",
+        "compare [[file:a.org::*Two][two]] with the rest": "a.org:6",
+        "`a.org::*Two`": "a.org:6",
+    }.items(),
+)
+def test_what_a_query_calls_by_its_name_comes_first(tmp_path: Path, query: str, place: str) -> None:
+    store = open_store([write(tmp_path / "notes", NAMED)])
+    assert places(asked(store, query))[0] == place
+
+
+def test_names_are_those_of_the_hits_that_say_most_of_the_query(tmp_path: Path) -> None:
+    terms = "".join(f"- spade part {n} :: a part\n" for n in range(9))
+    notes = {
+        "a.org": f"* Spades\n{terms}- spade handle :: of [[id:x][ash]]\n",
+        "b.org": "* Wood\nwood wood\n- handle :: of something else\n" + "more of it\n" * 99,
+        "c.org": "* Fork handle\n- [[https://x.org][fork handle]] :: of beech\n",
+    }
+    store = open_store([write(tmp_path / "notes", notes)])
+    assert lines_of(asked(store, "the spade handle"), "relevant symbols")[:2] == [
+        "spade handle — term — a.org:11",
+        "spade part 0 — term — a.org:2",
+    ]
+    assert "fork handle — term — c.org:2" in lines_of(asked(store, "fork"), "relevant symbols")
+    long = asked(store, "which fork of beech may be sharpened with a spade and wood and a stone")
+    assert "handle — term — b.org:3" not in lines_of(long, "relevant symbols")
+
+
+def test_definitions_are_found_however_often_else_a_word_is_there(tmp_path: Path) -> None:
+    often = "".join(f"* Mulch mulch {n}\nmulch and mulch\n" for n in range(200))
+    last = "* Beds\n" + "What grows where.\n" * 50 + "- Mulch :: straw\n"
+    notes = {"a.org": often, "b.org": last, "glossary.org": "* Terms\nMulch is straw.\n"}
+    bundle = asked(open_store([write(tmp_path / "notes", notes)]), "mulch", mode="definitions")
+    assert sorted(places(bundle))[:2] == ["b.org:1", "glossary.org:1"]
+    assert lines_of(bundle, "relevant symbols") == ["Mulch — term — b.org:52"]
+
+
 def test_a_bundle_orients_maps_and_tells_what_to_run(root: Path) -> None:
     bundle = asked(open_store([root]), "black spot", call=shell_call("--root", "my notes"))
     focus, read = (

@@ -35,6 +35,7 @@ MANY = 10_000
 """Nodes that are too many to look where each is: that a word is rare does not hang on it then."""
 
 _SPACELESS = re.compile(f"[{SPACELESS}]+")
+_DIGIT = re.compile(r"[0-9]")
 _ALIASES = frozenset({"ROAM_ALIASES", "ALIASES"})
 _IDS = frozenset({"ID", "CUSTOM_ID"})
 
@@ -214,22 +215,43 @@ class Words:
         }
 
     def named(self, name: str) -> list[int]:
-        """The nodes that `id:ID`, the beginning of one, a bare ID or `#CUSTOM_ID` names, first 2.
+        """The nodes that `id:ID`, `#CUSTOM_ID`, or either as a bare word names, the first 2.
 
-        A beginning has 6 characters or more.
+        6 characters of an ID are enough, after `id:` or with a digit in them. A bare CUSTOM_ID is
+        one that is no plain word.
         """
         plain = name.removeprefix("id:")
-        of_id = f"SELECT DISTINCT node.id FROM node_id {_OF_ID} WHERE {self._scope} AND value"
         if name.startswith("#"):
-            query = "SELECT node.id FROM node CROSS JOIN file ON file.id = node.file"
-            query = f"{query} WHERE {self._scope} AND custom_id = ?"
-            rows = self.run(f"{query} LIMIT 2", (name[1:],))
-        else:
-            rows = self.run(f"{of_id} = ? LIMIT 2", (plain,))
-            if not rows and plain != name and len(plain) >= MIN_PREFIX:
-                among = (plain, plain + "\U0010ffff")
-                rows = self.run(f"{of_id} >= ? AND value < ? LIMIT 2", among)
-        return [id_ for (id_,) in rows]
+            return self._of_custom_id(name[1:])
+        rows = self._of_id("= ?", plain)
+        if not rows and len(plain) >= MIN_PREFIX and (plain != name or _DIGIT.search(plain)):
+            rows = self._of_id(">= ? AND value < ?", plain, plain + "\U0010ffff")
+        if not rows and plain == name and not plain.isalpha():
+            rows = self._of_custom_id(plain)
+        return rows
+
+    def _of_id(self, condition: str, *values: str) -> list[int]:
+        query = f"SELECT DISTINCT node.id FROM node_id {_OF_ID} WHERE {self._scope} AND value"
+        return [id_ for (id_,) in self.run(f"{query} {condition} LIMIT 2", values)]
+
+    def _of_custom_id(self, custom_id: str) -> list[int]:
+        query = "SELECT node.id FROM node CROSS JOIN file ON file.id = node.file"
+        where = f"WHERE {self._scope} AND custom_id = ? LIMIT 2"
+        return [id_ for (id_,) in self.run(f"{query} {where}", (custom_id,))]
+
+    def defining(self, called: Iterable[str]) -> set[int]:
+        """The nodes that have a term of a description list, and those of files of some name.
+
+        called: what the path or title of such a file has in it.
+        """
+        parts = [f"%{each}%" for each in called]
+        likes = " OR ".join("CAST(path AS TEXT) || ' ' || file.title LIKE ?" for _ in parts)
+        rows = self.run(
+            "SELECT node FROM symbol WHERE kind = 'term' UNION SELECT node.id FROM file"
+            f" CROSS JOIN node ON node.file = file.id WHERE {likes or '0'}",
+            parts,
+        )
+        return {node for (node,) in rows}
 
     def titles(self, most: int) -> list[tuple[int, str]]:
         """The titles of the first `most` headlines that have one, each with its node."""

@@ -16,7 +16,7 @@ from ..store.symbols import Symbol
 from .collecting import Workspace, collected, confined, within
 from .collecting import searched as told_of
 from .maps import outline_map
-from .page import brief, fit
+from .page import brief, fit, plain
 from .routing import Found, Search, title_of
 from .shell import shell_command
 from .view import Limit, choose
@@ -195,7 +195,7 @@ def _index_lines(search: Search, at: int) -> Iterator[str]:
     """The file of a hit, and its folder."""
     node = search.nodes[at].tree.root
     parts = [title_of(node), many(len(node.tree.nodes) - 1, "headline"), _opening(node)]
-    yield " — ".join([printable(node.path), *(brief(printable(each)) for each in parts if each)])
+    yield " — ".join([printable(node.path), *(brief(plain(each)) for each in parts if each)])
     name = folder_of(node.path)
     if folder := search.store.folder(name):
         counts = f"{many(folder.files, 'file')}, {many(folder.headlines, 'headline')}"
@@ -223,7 +223,7 @@ def _symbol_lines(search: Search) -> Iterator[str]:
     """What entries give a name that the query has a word of; the best entries' first."""
     said: dict[str, None] = {}
     for node, symbol in search.given():
-        said.setdefault(f"{printable(symbol.name)} — {symbol.kind} — {_of(symbol, node)}")
+        said.setdefault(f"{plain(symbol.name)} — {symbol.kind} — {_of(symbol, node)}")
         if len(said) == SYMBOLS:
             break
     return iter(said)

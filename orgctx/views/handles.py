@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..core.model import Node
 from ..errors import OrgctxError
 from ..store.address import POSITION, resolve
@@ -12,26 +14,35 @@ from ..store.words import Words
 MOST = 20
 """How many words of a query are taken for names, the first of them."""
 
+_LINK = re.compile(r"\[\[([^][]+)\](?:\[[^][]*\])?\]")
+"""Org syntax: Regular Links; what it points to."""
+
 
 def named(words: Words, query: str) -> list[int]:
     """The nodes that words of a query name, in its order; a name that fits several names none."""
     found: list[int] = []
-    for word in query.split()[:MOST]:
-        plain = word.strip(",;?!()[]<>\"'")
-        if plain.isascii() and plain not in ("", "#", "id:"):
+    for word in [*_LINK.findall(query), *_LINK.sub(" ", query).split()][:MOST]:
+        plain = word.strip(",;?!()[]<>\"'`")
+        if plain not in ("", "#", "id:"):
             nodes = words.named(plain)
             found += nodes if len(nodes) == 1 else []
     return list(dict.fromkeys(found))
 
 
-def addressed(store: Store, query: str) -> Node | None:
-    """The node of a query that is an address by file; None if it is not, or of nothing."""
-    query = query.strip()
-    position = POSITION.match(query)
-    name = position[1] if position else query.partition("::")[0]
-    if "\0" in query or not is_note(name.rpartition("/")[2]):
+def addressed(store: Store, query: str) -> list[Node]:
+    """The nodes of a query that is an address by file, and of the links in it by file."""
+    names = [query.strip(), *_LINK.findall(query)][:MOST]
+    nodes = (_at(store, name.removeprefix("file:")) for name in names)
+    return list(dict.fromkeys(filter(None, nodes)))
+
+
+def _at(store: Store, address: str) -> Node | None:
+    """The node at an address by file; None if it is not one, or of nothing."""
+    position = POSITION.match(address)
+    name = position[1] if position else address.partition("::")[0]
+    if "\0" in address or not is_note(name.rpartition("/")[2]):
         return None
     try:
-        return resolve(store, query) if store.file(name) else None
+        return resolve(store, address) if store.file(name) else None
     except OrgctxError:
         return None

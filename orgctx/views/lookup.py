@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import log
@@ -93,8 +93,10 @@ def counted(words: Words, term: Term, total: int) -> Sought:
     return Sought(term, count, term.weight * log(1 + (total - count + 0.5) / (count + 0.5)))
 
 
-def look_up(words: Words, found: Sequence[Sought]) -> list[int]:
+def look_up(words: Words, found: Sequence[Sought], only: Set[int] | None = None) -> list[int]:
     """Look for each term, the rarest first. Returns: the best `POOL` nodes, roughly.
+
+    only: the nodes that are wanted; None for all.
 
     All places of a term are looked at, or none but those of nodes that are likely anyway: what the
     index happens to have first is no better than the rest.
@@ -109,7 +111,7 @@ def look_up(words: Words, found: Sequence[Sought]) -> list[int]:
             others.append(each)
         left = max(left - each.size, 0)
     _weigh(words, found)
-    best = _rough(found)
+    best = _rough(found, only)
     if not waiting and not others:
         return best
     more = _together(words, waiting) if len(best) < TOP else ()
@@ -120,7 +122,7 @@ def look_up(words: Words, found: Sequence[Sought]) -> list[int]:
         for each in others:
             _look_for_others(few, each, len(nodes))
     _weigh(words, waiting)
-    return _rough(found)
+    return _rough(found, only)
 
 
 def _look_everywhere(words: Words, each: Sought) -> None:
@@ -179,7 +181,7 @@ def _weigh(words: Words, found: Iterable[Sought]) -> None:
             each.text[node] = times * (SATURATION + 1) / (times + SATURATION * length)
 
 
-def _rough(found: Iterable[Sought]) -> list[int]:
+def _rough(found: Iterable[Sought], only: Set[int] | None) -> list[int]:
     """The nodes that score best by their own words."""
     scores, covered = defaultdict[int, float](float), defaultdict[int, float](float)
     for each in found:
@@ -190,7 +192,8 @@ def _rough(found: Iterable[Sought]) -> list[int]:
             scores[node] += each.rarity * worth
         for node in each.nodes:
             covered[node] += each.rarity
-    ranked = [(-score * covered[node] ** COVERAGE, node) for node, score in scores.items()]
+    wanted = scores.keys() if only is None else scores.keys() & only
+    ranked = [(-scores[node] * covered[node] ** COVERAGE, node) for node in wanted]
     return [node for _, node in nsmallest(POOL, ranked)]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
+from ..core.heading import printable
 from ..errors import BudgetTooSmall
 from .view import Limit
 
@@ -12,6 +14,13 @@ Call = Callable[[Mapping[str, str]], str]
 """How a call that goes on is written: (what it says otherwise than the call before) -> the call."""
 TITLE = 120
 """Characters of a title, or a tag, that a row shows; the whole of it is in its entry."""
+_LINK = re.compile(r"\[\[([^][]+)\](?:\[([^][]+)\])?\]")
+"""Org syntax: Regular Links."""
+
+
+def plain(text: str) -> str:
+    """A text in one line, with links as Org shows them: by what they are called."""
+    return printable(_LINK.sub(lambda link: link[2] or link[1], text))
 
 
 def brief(text: str) -> str:

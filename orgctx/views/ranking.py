@@ -9,7 +9,7 @@ recency.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from math import log
 from typing import NamedTuple
 
@@ -66,17 +66,18 @@ class Ranking(NamedTuple):
     terms: tuple[Term, ...] = ()
 
 
-def rank(words: Words, query: str, most: int) -> Ranking:
+def rank(words: Words, query: str, most: int, only: Set[int] | None = None) -> Ranking:
     """Find the nodes that answer a query best.
 
     words: of the notes that are looked in. query: any text. most: int > 0, how many hits.
+    only: the nodes that may be hits, besides those above them; None for all.
     Returns: Ranking; the same for the same notes and query.
     """
     asked, total = terms(query), words.total()
     if not asked.terms or not total:
         return Ranking(terms=asked.terms)
     found = [counted(words, term, total) for term in asked.terms]
-    best = look_up(words, found)
+    best = look_up(words, found, only)
     board = _Board(words.places(best), found)
     board.add_near(beside(words, asked, found, best))
     board.add_tree()

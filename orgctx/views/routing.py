@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
-from ..core.heading import printable
 from ..core.model import Node
 from ..errors import OrgctxError
 from ..store.address import Names, get_close_matches, outline_path
@@ -14,7 +14,7 @@ from ..store.store import Store
 from ..store.symbols import Symbol
 from ..store.words import Place, Words, is_spaceless, stems
 from .handles import addressed, named
-from .page import brief
+from .page import brief, plain
 from .ranking import Hit, Ranking, rank
 
 HITS, NEAR = 10, 3
@@ -25,6 +25,10 @@ RANKED = 100
 """How many nodes are ranked, of which a mode may leave some out."""
 NEAR_TITLES = 5000
 """How many titles are compared when no word is found."""
+ENOUGH = 0.25
+"""The share of a query that a name must have to be told, unless half of it is in the query."""
+HANDLES = ("custom_id", "name", "target")
+"""What a whole query may be called by, besides addresses."""
 GLOSSARIES = ("glossary", "definitions", "术语", "词汇")
 """What a file of definitions is called."""
 
@@ -61,13 +65,15 @@ class Search:
         """is_semantic: whether hits are ordered by what they mean, too."""
         self.store, self.words, self.names = store, words, Names(store)
         self._query, self._mode = query, mode
-        self.ranking: Ranking = rank(words, query, RANKED)
+        only = words.defining(GLOSSARIES) if mode == "definitions" else None
+        self.ranking: Ranking = rank(words, query, RANKED, only)
         if is_semantic:
             from .meaning import by_meaning  # only who asks for it pays
 
             self.ranking = by_meaning(store, words, query, self.ranking)
         self._nodes: dict[int, Node | None] = {}
         self._named = named(words, query)
+        self._named += self._called()
         handled = list(self._handled())
         self.abstains = not handled and not self.ranking.is_answer
         self.nodes, self.hits = self._hits(handled)
@@ -77,9 +83,19 @@ class Search:
         """The nodes that the query names."""
         places = self.words.places(self._named)
         nodes = (self._node(places[id_], self._path(places[id_])) for id_ in self._named)
-        for node in (addressed(self.store, self._query), *nodes):
+        for node in (*addressed(self.store, self._query), *nodes):
             if node and (self._mode != "entries" or node.level):
                 yield node
+
+    def _called(self) -> list[int]:
+        """The node in which something has a name that is the whole query, if there is one."""
+        whole = self._query.strip().casefold()
+        nodes = [
+            node
+            for node, symbols in self.symbols.items()
+            if any(each.kind in HANDLES and each.name.casefold() == whole for each, _ in symbols)
+        ]
+        return nodes if len(nodes) == 1 and nodes[0] not in self._named else []
 
     def _hits(self, handled: Sequence[Node]) -> tuple[list[Node], list[Found]]:
         """The hits, the nodes that are named before all that are only likely."""
@@ -108,7 +124,7 @@ class Search:
         if self._mode != "definitions":
             return True
         name = f"{hit.note.path} {hit.note.title}".casefold()
-        has_term = any(each.kind == "term" for each in self.symbols.get(hit.node.id, ()))
+        has_term = any(each.kind == "term" for each, _ in self.symbols.get(hit.node.id, ()))
         return has_term or any(word in name for word in GLOSSARIES)
 
     def _facts(self, node: Node) -> tuple[str, str, int, str, str, str]:
@@ -140,29 +156,49 @@ class Search:
         return next((n for n in nodes if n.level and n.title == place.title), None)
 
     @cached_property
-    def symbols(self) -> dict[int, list[Symbol]]:
-        """What entries give a name that the query has a word of, by row."""
+    def symbols(self) -> dict[int, list[tuple[Symbol, int]]]:
+        """What entries give a name that the query says, by row; and how many words of it each has.
+
+        A whole ID or CUSTOM_ID has them all.
+        """
         likely = (hit.node.id for hit in self.ranking.hits if hit.signals.get("names"))
         nodes = list(dict.fromkeys([*self._named, *likely]))
         known = self.words.symbols(nodes)
         each = [(node, symbol) for node in nodes for symbol in known.get(node, ())]
         wanted = {t.stem for t in self.ranking.terms if t.kind in ("word", "pair")}
-        found: dict[int, list[Symbol]] = {}
+        found: dict[int, list[tuple[Symbol, int]]] = {}
         for (node, symbol), own in zip(each, stems([s.name for _, s in each]), strict=True):
-            is_whole = symbol.kind in ("id", "custom_id") and symbol.name in self._query
-            has_pair = any(is_spaceless(each) and each in symbol.name for each in wanted)
-            if is_whole or has_pair or wanted & set(own.split()):
-                found.setdefault(node, []).append(symbol)
+            if said := self._said(symbol, own.split(), wanted):
+                found.setdefault(node, []).append((symbol, said))
         return found
 
-    def given(self) -> Iterator[tuple[Node, Symbol]]:
-        """Those of them that are still there, the best entries' first."""
-        places = {} if self.abstains else self.words.places(self.symbols)
-        for id_ in self.symbols if places else ():
-            node = self._node(places[id_], self._path(places[id_]))
-            for symbol in self.symbols[id_] if node else ():
-                if node and _still_there(symbol, node):
-                    yield node, symbol
+    def _said(self, symbol: Symbol, stems: Sequence[str], wanted: Set[str]) -> int:
+        """How many words of the query a name has; 0 if it is much neither of it nor of the name."""
+        if symbol.kind in ("id", "custom_id") and symbol.name in self._query:
+            return len(self.ranking.terms)
+        pairs = sum(is_spaceless(each) and each in symbol.name for each in wanted)
+        both = len(wanted & set(stems))
+        is_much = both >= ENOUGH * len(wanted) or 2 * both >= len(stems)
+        return pairs + both if pairs or is_much else 0
+
+    def given(self) -> list[tuple[Node, Symbol]]:
+        """Those of them that are still there and in a hit; what says most, and of the best hit."""
+        places = self.words.places(self.symbols) if self.hits else {}
+        order = {node: number for number, node in enumerate(self.nodes)}
+        found: list[tuple[int, int, Node, Symbol]] = []
+        for id_, place in places.items():
+            node = self._node(place, self._path(place)) if id_ in self.symbols else None
+            if node and (number := order.get(self._as(node))) is not None:
+                found += [
+                    (-said, number, node, symbol)
+                    for symbol, said in self.symbols[id_]
+                    if self._is_wanted(symbol) and _still_there(symbol, node)
+                ]
+        found.sort(key=itemgetter(0, 1))
+        return [(node, symbol) for _, _, node, symbol in found]
+
+    def _is_wanted(self, symbol: Symbol) -> bool:
+        return self._mode != "definitions" or symbol.kind == "term"
 
     @cached_property
     def near(self) -> tuple[str, ...]:
@@ -174,7 +210,7 @@ class Search:
         notes = self.words.notes({places[id_].file for id_ in ids})
         nodes = (self._node(places[id_], notes[places[id_].file].path) for id_ in ids)
         titles = dict.fromkeys(title_of(node) for node in nodes if node)
-        return tuple(brief(printable(title)) for title in titles)[:NEAR]
+        return tuple(brief(plain(title)) for title in titles)[:NEAR]
 
     def _alike(self) -> Iterator[int]:
         """Nodes whose titles are spelled much as the query is."""
