@@ -117,7 +117,7 @@ def load(file: Path, is_users: bool = False) -> Config:
     try:
         if not file.is_file() and file.exists():
             raise BadConfig(f"{file}: not a file", "mend it, or move it away", str(file))
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return Config()
     except (OSError, UnicodeDecodeError) as error:
@@ -145,7 +145,7 @@ def _parsed(file: Path, text: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number that is too long is no TOML fault
         raise BadConfig(f"{file}: {error}", "mend it, or move it away", str(file)) from error
 
 

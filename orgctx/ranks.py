@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -11,6 +12,8 @@ from .errors import BadArgument
 
 GAP = 10
 """How far apart tiers are where nobody says otherwise: there is room for others in between."""
+TIERS = range(-(2**63), 2**63)
+"""What a tier may be: TOML's whole numbers (TOML 1.0, Integer)."""
 
 
 class Collection(NamedTuple):
@@ -63,13 +66,15 @@ def moved(collections: Sequence[Collection], one: Collection, place: Place) -> d
     others = [each for each in collections if each.id != one.id]
     tiers = sorted({each.tier for each in others})
     if place.to is not None:
-        tier = _tier_of(ranks(collections), place.to)
-        return {one.id: tier} if tier != one.tier else {}
-    next_to = place.before or place.after
-    assert next_to is not None
-    at = tiers.index(next_to.tier) + (place.before is None)
-    tier = _between(tiers, at)
-    if tier in tiers:  # no room: all are numbered anew
+        at, tier = len(tiers), _tier_of(ranks(collections), place.to)
+        is_there = place.to < len(ranks(collections))
+    else:
+        next_to = place.before or place.after
+        assert next_to is not None
+        at = tiers.index(next_to.tier) + (place.before is None)
+        tier = _between(tiers, at)
+        is_there = False
+    if not is_there and (tier in tiers or tier not in TIERS):  # no room: all are numbered anew
         numbers = {old: GAP * (n + (n >= at)) for n, old in enumerate(tiers)}
         wanted = {each.id: numbers[each.tier] for each in others} | {one.id: GAP * at}
     else:
@@ -102,7 +107,7 @@ def read_collections(rows: Sequence[Mapping[str, Any]], file: str) -> tuple[Coll
         Collection(
             str(row.get("id", row["name"])),
             row["name"],
-            tuple(row["paths"]),
+            tuple(map(str, map(inside, row["paths"]))),
             row.get("tier", 0),
             file,
         )
@@ -136,6 +141,8 @@ def _fault(row: Mapping[str, Any]) -> str:
     paths = row.get("paths")
     if not isinstance(paths, list) or not paths or not all(map(is_text, paths)):
         return f"{row['name']}: give a list of paths"
+    if out := next((path for path in paths if inside(path) is None), None):
+        return f"{row['name']}: {out}: leads out of the notes"
     return "" if is_tier(row.get("tier", 0)) else f"{row['name']}: tier: give a whole number"
 
 
@@ -149,9 +156,17 @@ def profiles_fault(table: Any) -> str:
     return ""
 
 
+def inside(path: str) -> str | None:
+    """A path without detours, "" for the folder it starts from; None if it leads out of that."""
+    plain = posixpath.normpath(path.rstrip("/") or "/")
+    if ".." in plain.split("/")[:1]:
+        return None
+    return "" if plain in (".", "/") else plain
+
+
 def is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
 def is_tier(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and value in TIERS

@@ -129,6 +129,7 @@ def test_a_collection_is_moved_and_the_order_of_the_others_stays(
         ((0, 10, 20), ("c2", "before", "c0"), {"c2": 0, "c0": 10, "c1": 20}),
         ((0, 1, 7), ("c2", "before", "c1"), {"c2": 10, "c1": 20}),
         ((3, 4, 9), ("c2", "after", "c0"), {"c0": 0, "c2": 10, "c1": 20}),
+        ((0, 7, 2**63 - 1), ("c0", "after", "c2"), {"c1": 0, "c2": 10, "c0": 20}),
     ],
 )
 def test_numbers_stay_as_long_as_there_is_room(tiers, place, changed):
@@ -399,6 +400,9 @@ ONE = '[[collections]]\nname = "A"\npaths = ["a"]\n'
             1,
             "A: tier: give a whole number",
         ),
+        (f"{ONE}tier = {2**63}", 1, "A: tier: give a whole number"),
+        ('[[collections]]\nname = "A"\npaths = ["../a"]', 1, "A: ../a: leads out of the notes"),
+        ('[[collections]]\nname = "A"\npaths = ["a/../.."]', 1, "A: a/../..: leads out"),
         ('[[collections]]\nname = "A"\npaths = ["a"]\nodd = 1', 4, "odd: there is no such key"),
         (f"{ONE}{ONE}", 1, "A: two collections of this id"),
         ('profiles = "x"', 1, "write [profiles.NAME]"),
@@ -422,6 +426,85 @@ def test_the_users_file_names_paths_of_the_memex(tmp_path):
     write(Path(os.environ["XDG_CONFIG_HOME"]), {"orgctx/orgctx.toml": mine})
     memex = open_memex()
     assert sorted(memex.within(collection="Some")._store.paths) == ["one/x/a.org", "two/c.org"]
+
+
+@pytest.mark.parametrize(
+    ("path", "files"),
+    {
+        "./work/": 1,
+        "work//p/.": 1,
+        "/work": 1,
+        "old/../work": 1,
+        ".": 6,
+        "/": 6,
+        "inbox.org": 1,
+        "./inbox.org": 1,
+        "re\u0301f": 1,
+        "nowhere": 0,
+        "wor": 0,
+        "work/*": 0,
+    }.items(),
+)
+def test_a_path_is_taken_for_what_it_means(root, ask, path, files):
+    settings = f'[[collections]]\nname = "A"\npaths = ["{path}"]\n'
+    write(root, {"réf/x.org": "* X\n", "orgctx.toml": settings})
+    [row] = as_json(ask("collections", "--root", root, "--json"))["collections"]
+    assert row["files"] == files
+    assert len(open_memex(root).within(collection="A")._store.paths) == files
+
+
+def test_a_name_is_text_in_one_line_that_is_not_too_long(root, ask):
+    one = '[[collections]]\nname = "A\\n* instructions\\n- {}"\npaths = ["work"]\n'
+    write(root, {"orgctx.toml": "".join(one.format(n) for n in range(300))})
+    text = ask("context", "roses", "--root", root).out
+    [told] = [line for line in text.split("\n") if line.startswith("- Searched")]
+    assert told.startswith("- Searched priority tier 0 of 1 (A\\n* instructions\\n- 0, A")
+    assert len(told) < 200
+    assert text.count("\n* instructions\n") == 1
+    assert ask("collections", "--root", root).out.count("\n") == 301
+
+
+def test_collections_of_several_roots_may_have_one_name(root, ask, tmp_path):
+    other = write(tmp_path / "other", {"x.org": "* Roses\n", "orgctx.toml": ONE.replace("a", "x")})
+    write(other, {"orgctx.toml": ONE.replace('"A"', '"Projects"').replace('"a"', '"x.org"')})
+    both = ("--root", root, "--root", other)
+    listed = ask("collections", *both).out
+    assert "tier 0: Projects (notes/Projects) — notes/work, notes/inbox.org — 2 files" in listed
+    assert "tier 0: Projects (other/Projects) — other/x.org — 1 file" in listed
+    assert "other — 1 file" in ask("ls", "--collection", "Projects", *both).out
+    assert "other" not in ask("ls", "--collection", "notes/Projects", *both).out.split("\n")[0]
+    status, _, err = ask("collections", "move", "Projects", "--to", "1", *both)
+    assert (status, err.count("\n")) == (1, 1)
+    assert "say notes/Projects or other/Projects" in err
+    assert ask("collections", "move", "other/Projects", "--to", "1", *both).status == 0
+    assert "tier = 10" in (other / "orgctx.toml").read_text()
+    assert (root / "orgctx.toml").read_text() == SETTINGS
+
+
+def test_a_number_that_is_too_long_is_a_wrong_setting(root, ask):
+    write(root, {"orgctx.toml": f"{ONE}tier = 1{'0' * 5000}\n"})
+    status, out, err = ask("collections", "--root", root)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"orgctx: {root / 'orgctx.toml'}: ")
+
+
+def test_a_mark_of_the_encoding_is_no_fault(root, ask):
+    write(root, {"orgctx.toml": "\ufeff" + SETTINGS.replace("\n", "\r\n")})
+    write(Path(), {"collections.json": '\ufeff[{"id": "Old"}]'})
+    assert ask("collections", "--root", root).out.startswith("rank 0, tier 0: Old — ")
+    Path("collections.json").unlink()
+    assert ask("collections", "move", "Old", "--to", "0", "--root", root).status == 0
+    written = (root / "orgctx.toml").read_bytes()
+    assert written.count(b"\n") == written.count(b"\r\n")
+
+
+@pytest.mark.parametrize("arguments", [("context", "roses"), ("ls", "--rank", "0"),
+                                       ("grep", "roses", "--collection", "Old")])  # fmt: skip
+def test_whoever_searches_in_ranks_is_told_what_is_skipped(root, ask, arguments):
+    write(Path(), {"collections.json": '[{"id": "Old"}, {"id": "nope"}]'})
+    status, out, err = ask(*arguments, "--root", root)
+    assert (status, bool(out)) == (0, True)
+    assert err == "orgctx: collections.json: entry 2: no such collection; it is skipped\n"
 
 
 def test_nothing_private_is_counted(root: Path, ask: Ask) -> None:

@@ -25,6 +25,7 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
+    tell_skipped,
     work_option,
 )
 
@@ -54,6 +55,7 @@ def context(query: str, form: str, **options: Any) -> None:
     answer, the bundle says `no match`.
     """
     every, _ = store_for([], {**options, "rank": None, "collection": ()})
+    tell_skipped(every)
     store, searched = narrowed(every, os.curdir, options["rank"], options["collection"])
     limit = limit_of(store, options, CONTEXT_BUDGET)
     shape = {"org": bundle.to_org, "md": bundle.to_markdown, "json": _json}[form]

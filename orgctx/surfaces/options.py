@@ -156,6 +156,7 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
         return store, found
     from ..views.collecting import confined  # only who asks for it pays
 
+    tell_skipped(store)
     return confined(store, os.curdir, options["rank"], options["collection"]), found
 
 
@@ -268,6 +269,13 @@ def open_roots(
 def roots_or_default(roots: Sequence[str]) -> Sequence[str]:
     """The roots that were named, else those of ORGCTX_ROOT."""
     return roots or variable_roots()
+
+
+def tell_skipped(store: Store) -> None:
+    """Tell what of the workspace's collections could not be read."""
+    from ..views.collecting import collected  # only who asks for it pays
+
+    output.complain_of(collected(store, os.curdir).problems)
 
 
 def tell_fault(store: Store) -> None:

@@ -33,8 +33,8 @@ def move(
     if [to, before, after].count(None) != 2:
         raise BadArgument("give one of: to, before, after", where="to")
     known = collected(store, workspace)
-    one = known.named(name)
-    place = Place(to, *(known.named(each) if each else None for each in (before, after)))
+    one = known.only(name)
+    place = Place(to, *(known.only(each) if each else None for each in (before, after)))
     if one in place:
         raise BadArgument(f"{name}: cannot be moved next to itself", where=name)
     tiers = moved(known.all, one, place)
@@ -57,7 +57,7 @@ def _in_workspace(file: Path, tiers: Mapping[Collection, int]) -> None:
 def _in_settings(file: Path, tiers: Mapping[Collection, int]) -> None:
     import tomlkit  # only what is moved needs it
 
-    document = tomlkit.parse(file.read_text(encoding="utf-8"))
+    document = tomlkit.parse(file.read_bytes().decode("utf-8-sig"))  # line ends and all
     by_name = {each.name: tier for each, tier in tiers.items()}
     for row in document["collections"]:
         if row["name"] in by_name:
@@ -107,7 +107,7 @@ def _chosen(
     problems: list[Problem] = []
     for name, tier in tiers.items():
         try:
-            found.append(known.named(name)._replace(tier=tier))
+            found += [each._replace(tier=tier) for each in known.named(name)]
         except NotFound as error:
             problems.append(Problem(profile, 0, error.message, "it is skipped"))
     return Collections(tuple(found)), tuple(problems)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.entry import many
 from ..core.model import Problem
-from ..errors import BadArgument, NotFound, OutOfRange, Unreadable
+from ..errors import Ambiguous, BadArgument, NotFound, OutOfRange, Unreadable
 from ..ranks import Collection, Rank, is_text, is_tier, ranks
 from ..store.store import File, Store
+from .page import brief, plain
 from .view import whole
 
 NAME = "collections.json"
@@ -34,12 +36,24 @@ class Collections(NamedTuple):
         """The order of search; one rank with everything if there are no collections."""
         return ranks(self.all) or (Rank(0, 0, (EVERYTHING,)),)
 
-    def named(self, name: str) -> Collection:
-        """The collection of this name or id. Raises: NotFound, which names what there is."""
-        found = [each for each in self.all if name in (each.id, each.name)]
+    def named(self, name: str) -> tuple[Collection, ...]:
+        """The collections of this id, or else of this name, which several roots may have.
+
+        Raises: NotFound, which names what there is.
+        """
+        found = [each for each in self.all if name == each.id]
+        found = found or [each for each in self.all if name == each.name]
         if not found:
-            names = ", ".join(each.name for each in self.all) or "none"
+            names = brief(plain(", ".join(each.name for each in self.all))) or "none"
             raise NotFound(f"{name}: no such collection", f"there is: {names}", name)
+        return tuple(found)
+
+    def only(self, name: str) -> Collection:
+        """The one collection of this id or name. Raises: NotFound, Ambiguous."""
+        found = self.named(name)
+        if len(found) > 1:
+            ids = " or ".join(each.id for each in found)
+            raise Ambiguous(f"{name}: {len(found)} collections have this name", f"say {ids}", name)
         return found[0]
 
     def rank(self, number: int) -> Rank:
@@ -64,18 +78,26 @@ def collected(store: Store, workspace: Workspace = None) -> Collections:
     return _overridden(known, file)
 
 
-def _configured(store: Store) -> Iterable[Collection]:
-    """Those that orgctx.toml names: the user's, then each root's own."""
+def _configured(store: Store) -> Iterator[Collection]:
+    """Those that orgctx.toml names: the user's, then each root's own.
+
+    Of those that have one id, each of a root has the root's name in front of it.
+    """
+    own = [(root, each) for root in store.roots for each in store.configs[root.name].collections]
+    ids = Counter(each.id for each in (*store.config.collections, *(each for _, each in own)))
     for each in store.config.collections:
         yield each._replace(paths=tuple(_address(store, path) for path in each.paths))
-    for root in store.roots:
-        for each in store.configs[root.name].collections:
-            yield each._replace(paths=tuple(root.prefix + p.strip("/") for p in each.paths))
+    for root, each in own:
+        id_ = each.id if ids[each.id] == 1 else f"{root.name}/{each.id}"
+        paths = (root.prefix + path.lstrip("/") for path in each.paths)
+        yield each._replace(id=id_, paths=tuple(_address(store, path) for path in paths))
 
 
 def _address(store: Store, path: str) -> str:
-    """What addresses call a file or folder that the user's own file names."""
+    """What addresses call a file or folder that a configuration file names."""
     plain = path.rstrip("/")
+    if not plain:
+        return ""
     return store.file(plain) or store.folder_named(plain) or plain
 
 
@@ -85,19 +107,21 @@ def _overridden(known: Sequence[Collection], file: Path) -> Collections:
     found: dict[str, Collection] = {}
     for number, row in enumerate(rows_of(file), 1):
         fault = _row_fault(row)
-        same = [c for c in known if not fault and row.get("id", row.get("name")) in (c.id, c.name)]
+        name = "" if fault else row.get("id", row.get("name"))
+        same = [c for c in known if name == c.id] or [c for c in known if name == c.name]
         if fault or not same or same[0].id in found:
             what = fault or ("no such collection" if not same else "it is there already")
             problems.append(Problem(str(file), 0, f"entry {number}: {what}", "it is skipped"))
-        else:
-            found[same[0].id] = same[0]._replace(tier=row.get("tier", 0), file=str(file))
+            continue
+        tier = row.get("tier", 0)
+        found |= {each.id: each._replace(tier=tier, file=str(file)) for each in same}
     return Collections(tuple(found.values()), tuple(problems))
 
 
 def rows_of(file: Path) -> list[Any]:
     """What a workspace's file lists. Raises: Unreadable if it is no list."""
     try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
+        rows = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         hint = f"mend it, or move it away; it is a list such as {EXAMPLE}"
         raise Unreadable(f"{file}: {error}", hint, str(file)) from error
@@ -134,20 +158,21 @@ def confined(
     if rank is not None and collection:
         raise BadArgument("rank and collection: give one of them", where="rank")
     known = collected(store, workspace)
-    wanted = known.rank(rank).collections if rank is not None else map(known.named, collection)
-    return within(store, wanted)
+    if rank is not None:
+        return within(store, known.rank(rank).collections)
+    return within(store, [each for name in collection for each in known.named(name)])
 
 
 def within(store: Store, wanted: Iterable[Collection]) -> Store:
     """The store, confined to some collections."""
     wanted = tuple(wanted)
-    is_all = EVERYTHING in wanted
-    return store if is_all else store.within([path for each in wanted for path in each.paths])
+    paths = [path for each in wanted for path in each.paths]
+    return store if EVERYTHING in wanted or "" in paths else store.within(paths)
 
 
 def searched(known: Collections, rank: Rank) -> str:
     """What was searched, and how to search more, in a sentence."""
-    names = ", ".join(each.name for each in rank.collections)
+    names = brief(plain(", ".join(each.name for each in rank.collections)))
     is_last = rank.number == len(known.ranks) - 1
     rest = "it is the last" if is_last else f"widen with rank={rank.number + 1}"
     return f"Searched priority tier {rank.number} of {len(known.ranks)} ({names}); {rest}"
@@ -175,7 +200,8 @@ def to_data(store: Store, known: Collections) -> dict[str, Any]:
     rows, left = [], set(files)
     for rank in ranks(known.all):
         for each in rank.collections:
-            here = [file for file in files if store.within(each.paths).holds_all(file.path)]
+            inside = within(store, [each])
+            here = [file for file in files if inside.holds_all(file.path)]
             left -= set(here)
             named = {"rank": rank.number, "id": each.id, "name": each.name, "tier": each.tier}
             rows.append({**named, "paths": list(each.paths), **_size(here)._asdict()})
@@ -184,14 +210,25 @@ def to_data(store: Store, known: Collections) -> dict[str, Any]:
 
 def to_text(data: dict[str, Any]) -> str:
     """The same as text: a line for each collection, and one for what is in none."""
+    names = Counter(row["name"] for row in data["collections"])
     lines = [
-        f"rank {row['rank']}, tier {row['tier']}: {row['name']} — {', '.join(row['paths'])}"
+        f"rank {row['rank']}, tier {row['tier']}: {_called(row, names)} — {_places(row)}"
         f" — {_counts(row)}"
         for row in data["collections"]
     ]
     rest = _counts(data["in_none"])
     lines.append(f"in no collection — {rest}" if lines else f"no collections — {rest}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _called(row: dict[str, Any], names: Counter[str]) -> str:
+    """Its name, and its id where another has this name."""
+    name = plain(row["name"])
+    return name if names[row["name"]] == 1 else f"{name} ({plain(row['id'])})"
+
+
+def _places(row: dict[str, Any]) -> str:
+    return ", ".join(plain(path) or "everything" for path in row["paths"])
 
 
 def _counts(row: dict[str, Any]) -> str:
