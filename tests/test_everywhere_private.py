@@ -590,6 +590,7 @@ QUESTIONS: dict[str, Callable[[Memex, str], Any]] = {
     "focus": lambda memex, address: memex.focus(address, lens="fisheye"),
     "overview": lambda memex, address: memex.overview(address),
     "explain": lambda memex, address: memex.explain(address, lens="fisheye", budget=90),
+    "picture": lambda memex, address: memex.picture(address, lens="fisheye"),
     "ls": lambda memex, address: memex.ls(address, budget=10**5),
     "tokens": lambda memex, address: memex.tokens(address, budget=10**5),
     "node": lambda memex, address: memex.node(address),

@@ -171,6 +171,25 @@ class Memex:
         grown = seen(self._store, addresses, limit, lens, background)
         return explain(grown, explain_budget)
 
+    def picture(
+        self,
+        *addresses: str,
+        budget: int = BUDGET,
+        unit: str = "tokens",
+        encoding: str = DEFAULT_ENCODING,
+        lens: str = "foveal",
+        ids: str = "full",
+        background: int = BACKGROUND,
+    ) -> str:
+        """Draw a view in its memex, as a page for people; see `orgctx.views.picture.picture`.
+
+        Parameters as for `explain`. Returns: HTML, which no budget bounds: it is not for a model.
+        """
+        from ..views.picture import picture  # a focus should not pay for it
+
+        limit = Limit(budget, unit, encoding, ids)
+        return picture(seen(self._store, addresses, limit, lens, background))
+
     @noted
     def context(
         self,

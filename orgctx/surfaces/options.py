@@ -130,6 +130,11 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             help="The hard limit of --explain, in tokens.",
         ),
+        option(
+            "--html",
+            metavar="FILE",
+            help="Write a page that draws the view in its memex, and print nothing.",
+        ),
         inlinetasks,
     )
     for decorate in reversed(options):

@@ -109,9 +109,13 @@ def overview(addresses: Sequence[str], **options: Any) -> None:
 def _show(store: Store, growth: Growth, options: dict[str, Any]) -> None:
     """Print a view, or why it is as it is."""
     view = growth.view
+    if options["html"] is not None:
+        from ..views.picture import picture, save  # only who asks for it pays
+
+        save(picture(growth), options["html"])
     if options["explain"]:
         _explain(growth, options)
-    else:
+    elif options["html"] is None:
         is_text = options["form"] == "org"
         output.write(view.text if is_text else output.to_json(to_data(view)))
     tell_fault(store)

@@ -244,7 +244,7 @@ def _headline(ledger: Ledger, node: Node, first: dict[Node, Step], names: Names)
         path=node.path,
         line=node.first_line,
         level=node.level,
-        detail=_detail(ledger, node),
+        detail=detail_of(ledger, node),
         tokens=ledger.cost(node),
         relation=first[node].relation,
         interest=first[node].interest,
@@ -252,7 +252,7 @@ def _headline(ledger: Ledger, node: Node, first: dict[Node, Step], names: Names)
     )
 
 
-def _detail(ledger: Ledger, node: Node) -> Detail:
+def detail_of(ledger: Ledger, node: Node) -> Detail:
     entry = ledger.priced(node).entry
     if not (entry.is_target or ledger.shows_text(node)):
         return Detail.SKELETON

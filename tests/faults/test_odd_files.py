@@ -201,7 +201,11 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         for address in ("id:id-a", "a.org:6", "sub/b.org", "latin.org", "bad.org", "nowhere.org")
         for form in ((), ("--format", "json"), ("--report",), ("--no-sync",), ("--ids", "short"))
     ]
-    + [("a.org:6", "--root", "--explain"), ("a.org", "--root", "--explain", "--json")],
+    + [
+        ("a.org:6", "--root", "--explain"),
+        ("a.org", "--root", "--explain", "--json"),
+        ("a.org", "--root", "--html", "page.html"),
+    ],
     "grep": [(".", "--regexp", "--root"), ("end", "a.org", "--json", "--root"), ("B", "--root")],
     "context": [
         (query, *form, "--root")

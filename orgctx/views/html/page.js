@@ -1,0 +1,184 @@
+"use strict";
+// Data: nodes in columns, parents first and each before what is in it; moments, the smallest
+// budget first, each with the lines and the details that are otherwise than at the one before.
+const data = JSON.parse(document.getElementById("data").textContent);
+const { parent, tokens, title, place } = data.nodes;
+const [DROPPED, SKELETON, CUT, FULL] = [0, 1, 2, 3];
+const NAMES = ["dropped", "skeleton", "cut", "full"], SIGNS = ".-~+";
+const [slider, cost, map, status, text] =
+  ["budget", "cost", "map", "node", "text"].map((id) => document.getElementById(id));
+const count = parent.length;
+const depth = new Int32Array(count), start = new Float64Array(count);
+const detail = new Uint8Array(count), reason = new Array(count).fill("");
+const children = Array.from({ length: count }, () => []);
+let now = -1, chosen = 0, zoomed = 0, parts = [], row = 24;  // pixels of a level
+
+for (let i = 1; i < count; i++) {
+  depth[i] = depth[parent[i]] + 1;
+  children[parent[i]].push(i);
+}
+for (let i = 0; i < count; i++) {  // a node's own text is at its left, then what is in it
+  let at = start[i] + tokens[i] - children[i].reduce((sum, child) => sum + tokens[child], 0);
+  for (const child of children[i]) {
+    start[child] = at;
+    at += tokens[child];
+  }
+}
+const levels = depth.reduce((a, b) => Math.max(a, b), 0) + 1;
+
+// --- The moments: the text as parts, each a list of lines ---
+
+function play(moment) {
+  if (moment < now) {  // views nest, so smaller ones are played anew from the first
+    now = -1;
+    parts = [];
+    detail.fill(DROPPED);
+    reason.fill("");
+    text.replaceChildren();
+  }
+  const changed = new Set();
+  while (now < moment) {
+    const [, changes, details] = data.moments[++now];
+    for (const [part, begin, end, lines] of changes) {
+      const old = parts[part]?.lines ?? [];
+      parts[part] ??= { lines: [], element: null };
+      parts[part].lines = [...old.slice(0, begin), ...lines, ...old.slice(old.length - end)];
+      changed.add(part);
+    }
+    for (const [node, kind, why] of details) [detail[node], reason[node]] = [kind, why];
+  }
+  for (const part of [...changed].sort((a, b) => b - a)) write(part);
+  slider.value = now;
+  const [least] = data.moments[now];
+  slider.setAttribute("aria-valuetext", `${least} ${data.unit}`);
+  cost.textContent = `${least} of ${data.budget} ${data.unit}, view ${now + 1} of ${data.moments.length}`;
+  draw();
+  tell();
+}
+
+function write(part) {
+  let { lines, element } = parts[part];
+  if (!element) {
+    element = parts[part].element = document.createElement("span");
+    element.dataset.node = data.parts[part];
+    let next = part + 1;
+    while (next < data.parts.length && !parts[next]?.element) next++;
+    text.insertBefore(element, parts[next]?.element ?? null);
+  }
+  element.textContent = lines.join("");
+}
+
+// --- The map ---
+
+const share = (i) => tokens[i] / (tokens[zoomed] || 1);
+const left = (i) => (start[i] - start[zoomed]) / (tokens[zoomed] || 1);
+
+function draw() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const fills = NAMES.map(colour), [ink, ground, mark] = ["ink", "ground", "chosen"].map(colour);
+  row = Math.round(Math.min(60, Math.max(24, (window.innerHeight - 220) / levels)));
+  const width = map.clientWidth, scale = window.devicePixelRatio || 1, context = map.getContext("2d");
+  map.width = width * scale;
+  map.height = levels * row * scale;
+  map.style.height = `${levels * row}px`;
+  context.scale(scale, scale);
+  context.font = "12px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  const drawn = new Int32Array(levels).fill(-1);  // of what is narrower than a pixel, one is enough
+  for (let i = 0; i < count; i++) {
+    const from = Math.max(0, left(i) * width), to = Math.min(width, (left(i) + share(i)) * width);
+    const pixel = Math.ceil(to);
+    if (to <= from || (to - from < 1 && pixel <= drawn[depth[i]] && !detail[i])) continue;
+    drawn[depth[i]] = pixel;
+    const gap = to - from > 3 ? 1 : 0, y = depth[i] * row;
+    context.fillStyle = fills[detail[i]];
+    context.fillRect(from, y, Math.max(to - from - gap, 0.7), row - 1);
+    if (to - from > 26) label(context, `${SIGNS[detail[i]]} ${title[i]}`, from, y, to - from, ink);
+  }
+  const from = Math.max(0, left(chosen) * width), to = Math.min(width, (left(chosen) + share(chosen)) * width);
+  context.strokeStyle = mark;
+  context.lineWidth = 2;
+  if (to > from) context.strokeRect(from + 1, depth[chosen] * row + 1, Math.max(to - from - 2, 2), row - 3);
+}
+
+function label(context, words, x, y, width, ink) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width - 3, row);
+  context.clip();
+  context.fillStyle = ink;
+  context.fillText(words.slice(0, width / 3), x + 4, y + row / 2);
+  context.restore();
+}
+
+function under(event) {
+  const box = map.getBoundingClientRect(), level = Math.floor((event.clientY - box.top) / row);
+  const x = (event.clientX - box.left) / box.width;
+  for (let i = 0; i < count; i++) {
+    if (depth[i] === level && left(i) <= x && x < left(i) + share(i)) return i;
+  }
+  return -1;
+}
+
+// --- What is looked at ---
+
+function tell() {
+  const i = chosen, why = reason[i] ? ` (${reason[i]})` : "";
+  const portion = ((100 * tokens[i]) / (tokens[0] || 1)).toFixed(1);
+  status.textContent = `${title[i]} — ${NAMES[detail[i]]}${why} — ${tokens[i]} tokens, ${portion} % — ${place[i]}`;
+}
+
+function choose(node) {
+  chosen = node;
+  for (const each of text.querySelectorAll(".chosen")) each.classList.remove("chosen");
+  for (const { element } of parts.filter((part) => part?.element?.dataset.node === `${node}`)) {
+    element.classList.add("chosen");
+  }
+  text.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+  draw();
+  tell();
+}
+
+function zoom(node) {
+  zoomed = tokens[node] ? node : zoomed;
+  choose(node);
+}
+
+function beside(step) {
+  const all = chosen ? children[parent[chosen]] : [0];
+  return all[all.indexOf(chosen) + step] ?? chosen;
+}
+
+const KEYS = {
+  ArrowLeft: () => choose(beside(-1)),
+  ArrowRight: () => choose(beside(1)),
+  ArrowUp: () => choose(chosen ? parent[chosen] : 0),
+  ArrowDown: () => choose(children[chosen][0] ?? chosen),
+  Home: () => choose(0),
+  Enter: () => zoom(chosen),
+  Escape: () => zoom(zoomed ? parent[zoomed] : 0),
+};
+
+map.addEventListener("keydown", (event) => {
+  if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+map.addEventListener("mousemove", (event) => {
+  const node = under(event);
+  if (node >= 0 && node !== chosen) choose(node);
+});
+map.addEventListener("click", (event) => {
+  const node = under(event);
+  if (node >= 0) zoom(node);
+});
+slider.addEventListener("input", () => play(Number(slider.value)));
+window.addEventListener("resize", draw);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+
+document.getElementById("title").textContent = data.title;
+slider.max = data.moments.length - 1;
+chosen = data.target;
+play(data.moments.length - 1);
+choose(chosen);

@@ -1,0 +1,188 @@
+"""A page of its own that shows a view in its memex, and how it grows with the budget."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import islice
+from json import dumps
+from pathlib import Path
+from re import sub
+from typing import Any
+
+from ..core.frame import Frame
+from ..core.model import Detail, Node
+from ..errors import BadArgument
+from ..store.files import is_note
+from ..store.replacing import replace
+from ..store.store import Store
+from .growing import Key, Moment, moments
+from .page import brief
+from .view import Growth
+from .weighing import Part, Parts, by_weight
+
+NODES = 20_000
+"""How many nodes a page has, the heaviest; those that its view shows come on top."""
+OURS = b"<!doctype html>\n<!-- made by orgctx -->\n"
+"""How a page begins: what begins otherwise is not replaced."""
+
+_DETAILS = (Detail.DROPPED, Detail.SKELETON, Detail.CUT, Detail.FULL)
+_FOLDER = -1
+
+Place = tuple[str, int]
+"""Where a node is: its file and its number there; of a folder, its path and `_FOLDER`."""
+
+
+def picture(growth: Growth) -> str:
+    """Draw a view in its memex.
+
+    Returns: an HTML page that needs nothing besides itself. Texts of notes are data in it, which no
+        browser takes for anything else. Private nodes are not there, as in any answer.
+    """
+    script, style = _file("page.js"), _file("page.css")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    data = _data(growth)
+    parts = {
+        "policy": policy,
+        "title": escape(data["title"]),
+        "style": style,
+        "script": script,
+        "data": dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    return sub(r"\{(\w+)\}", lambda name: parts[name[1]], _file("page.html"))
+
+
+def save(page: str, file: str) -> None:
+    """Write a page to a file, all at once.
+
+    Raises: BadArgument if that could be a note, or if there is something that is no page of ours.
+    """
+    place = Path(file)
+    if is_note(place.name):
+        raise BadArgument(f"{file}: that is the name of a note", "call it page.html", file)
+    if place.exists() and not _is_ours(place):
+        hint = "name another file, or delete that one first"
+        raise BadArgument(f"{file}: what is there was not made by --html", hint, file)
+    replace(place, page.encode("utf-8", "backslashreplace"))
+
+
+def _is_ours(place: Path) -> bool:
+    if not place.is_file():
+        return False
+    with place.open("rb") as file:
+        return file.read(len(OURS)) == OURS
+
+
+def _file(name: str) -> str:
+    return (files(__package__) / "html" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a content security policy knows a text by."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _data(growth: Growth) -> dict[str, Any]:
+    view, frame = growth.view, growth.document.frame
+    told = list(moments(growth))
+    shown = {_place(node, frame) for moment in told for node in moment.details}
+    parts = _ordered(_parts(growth.names.store, shown))
+    numbers = {_place_of(part): number for number, part in enumerate(parts)}
+    targets = [numbers[_place(node, frame)] for node in growth.plan.targets]
+    keys = sorted({change.key for moment in told for change in moment.changes})
+    return {
+        "title": ", ".join(view.targets) or "overview",
+        "budget": view.budget,
+        "unit": view.unit,
+        "target": targets[0] if targets else 0,
+        "nodes": {
+            "parent": [numbers[_place_of(each.above)] if each.above else -1 for each in parts],
+            "tokens": [each.tokens for each in parts],
+            "title": [brief(each.title) for each in parts],
+            "place": [_address(each) for each in parts],
+        },
+        "parts": [numbers.get(_holder(key), 0) for key in keys],
+        "moments": _told(told, numbers, {key: at for at, key in enumerate(keys)}, frame),
+    }
+
+
+def _told(
+    told: list[Moment], numbers: dict[Place, int], keys: dict[Key, int], frame: Frame | None
+) -> list[list[Any]]:
+    return [
+        [
+            moment.tokens,
+            [[keys[key], begin, end, lines] for key, begin, end, lines in moment.changes],
+            [
+                [numbers[_place(node, frame)], _DETAILS.index(detail), why]
+                for node, (detail, why) in moment.details.items()
+            ],
+        ]
+        for moment in told
+    ]
+
+
+def _place(node: Node, frame: Frame | None) -> Place:
+    if frame and node.tree is frame.tree:
+        return frame.folder_names.get(node, ""), _FOLDER
+    return node.path, node.index
+
+
+def _place_of(part: Part) -> Place:
+    if part.kind == "folder":
+        return part.path, _FOLDER
+    return part.path, part.node.index if part.node else 0
+
+
+def _holder(key: Key) -> Place:
+    """The node whose text or mark a part of the document is."""
+    _, _, (_, path), index, is_text, mark = key
+    return (path, index if is_text else -mark) if path else ("", _FOLDER)
+
+
+def _address(part: Part) -> str:
+    return f"{part.path}:{part.line}" if part.line else part.path
+
+
+def _parts(store: Store, shown: set[Place]) -> dict[Place, Part]:
+    """The heaviest parts of the memex and all that is shown, by place, with all above each."""
+    top = Parts(store).folder()
+    wanted = {path for path, _ in shown}
+    found = {_place_of(part): part for part in (top, *islice(by_weight(top), NODES))}
+    waiting = [top] if shown - found.keys() else []
+    while waiting:
+        for part in waiting.pop().below():
+            is_inside = part.kind == "folder" and any(p.startswith(f"{part.path}/") for p in wanted)
+            if part.path in wanted or is_inside:
+                found.setdefault(_place_of(part), part)
+                waiting.append(part)
+    return found
+
+
+def _ordered(parts: dict[Place, Part]) -> list[Part]:
+    """Each part before what is in it; folders before files, both by path, then headlines."""
+    below: dict[Place, list[Part]] = {}
+    for part in parts.values():
+        if part.above:
+            below.setdefault(_place_of(part.above), []).append(part)
+    return list(_walk(parts["", _FOLDER], below))
+
+
+def _walk(top: Part, below: dict[Place, list[Part]]) -> Iterator[Part]:
+    waiting = [top]
+    while waiting:
+        yield (part := waiting.pop())
+        held = below.get(_place_of(part), [])
+        order = sorted(held, key=lambda each: (each.kind != "folder", each.path, each.line))
+        waiting += order[::-1]

@@ -1,0 +1,284 @@
+"""--html: the page in a real browser, what is written where, and what no note can do in it."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, opened
+from growth import seconds
+from hypothesis import given, settings
+from memexes import grown, questions
+from notes import snapshot, write
+from program import Ask
+
+from orgctx import Memex, open_memex
+from orgctx.errors import BadArgument, BudgetTooSmall
+from orgctx.views.picture import NODES, OURS, picture, save
+
+EVIL = "</script><img src=x onerror=\"document.title='evil'\">"
+NOTES = {
+    "garden.org": f"#+title: Garden {EVIL}\nOn <b>plants</b> &amp; 土.\n"
+    f"* Beds {EVIL}\n" + "".join(f"line {n} of the beds\n" for n in range(40)) + "** Tulips 🌷\n"
+    "text\n** Asters\n* Paths\n<!-- <script>document.title='evil'</script> \u2028\n",
+    "shed/tools.org": "* Spade\n" + "sharp\n" * 99 + "* Rake :private:\nsecretly\n",
+    "orgctx.toml": 'private_tags = ["private"]\n',
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with opened(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+@pytest.fixture
+def notes(home: Path) -> Path:
+    return write(home / "notes", NOTES)
+
+
+@pytest.fixture
+def memex(notes: Path) -> Memex:
+    return open_memex(notes)
+
+
+def data_of(page: str) -> dict:
+    [data] = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page)
+    return json.loads(data)
+
+
+def shown(browser: Browser) -> str:
+    return browser.value("document.getElementById('text').textContent")
+
+
+def told(browser: Browser) -> str:
+    return browser.value("document.getElementById('node').textContent")
+
+
+# --- In the browser ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(browser: Browser, memex: Memex, tmp_path: Path) -> Iterator[Browser]:
+    """The page of a view, in the browser. It asks for nothing and complains of nothing."""
+    save(memex.picture("garden.org:3", budget=400), str(tmp_path / "page.html"))
+    browser.open(tmp_path / "page.html")
+    yield browser
+    assert browser.requests() == [(tmp_path / "page.html").as_uri()]
+    assert browser.complaints() == []
+
+
+def test_the_text_is_the_view(page: Browser, memex: Memex) -> None:
+    assert shown(page) == memex.focus("garden.org:3", budget=400).text
+
+
+def test_no_note_can_do_anything(page: Browser, memex: Memex) -> None:
+    address = memex.focus("garden.org:3").targets[0]
+    assert EVIL.replace("/", "\\/") in address
+    assert page.value("document.images.length + document.querySelectorAll('b').length") == 0
+    assert page.value("document.scripts.length") == 2
+    assert EVIL in shown(page)
+    page.value("document.getElementById('map').focus()")
+    page.press("Home", "ArrowDown", "ArrowRight")
+    assert EVIL in told(page)
+    assert page.value("document.title") == address  # as text
+
+
+def test_the_policy_forbids_all_else(page: Browser) -> None:
+    made = "Object.assign(document.createElement"
+    page.value(f"document.body.append({made}('img'), {{src: 'https://example.invalid/x.png'}})), 0")
+    page.value(f"document.body.append({made}('script'), {{text: 'window.done = 1'}})), 0")
+    page.value("document.body.setAttribute('style', 'color: red'), 0")
+    assert page.value("typeof window.done") == "undefined"
+    refused = [json.dumps(each) for each in page.complaints()]
+    for directive in ("script-src", "style-src", "default-src"):
+        assert any("Content Security Policy" in each and directive in each for each in refused)
+    page.events[:] = [each for each in page.events if each not in page.complaints()]
+
+
+def test_the_slider_shows_the_view_within_each_budget(page: Browser, memex: Memex) -> None:
+    last = page.value("Number(document.getElementById('budget').max)")
+    budgets = [moment[0] for moment in page.value("data.moments")]
+    assert len(budgets) == last + 1 > 20
+    for at in (0, 1, last // 2, last - 1, 3, last):
+        page.value(
+            f"slider.value = {at}; slider.dispatchEvent(new Event('input', {{bubbles: true}}))"
+        )
+        view = memex.focus("garden.org:3", budget=budgets[at])
+        assert (shown(page), view.tokens) == (view.text, budgets[at])
+        cost = page.value("document.getElementById('cost').textContent")
+        assert cost.startswith(f"{budgets[at]} of 400 tokens")
+        details = dict(zip(page.value("data.nodes.place"), page.value("[...detail]"), strict=True))
+        for each in view.shown:
+            place = f"{each.path}:{each.line}" if each.level else each.path
+            assert details[place] == {"skeleton": 1, "cut": 2, "full": 3}[each.detail]
+
+
+def test_keys_move_the_slider(page: Browser, memex: Memex) -> None:
+    page.value("document.getElementById('budget').focus()")
+    page.press("Home")
+    assert "view 1 of" in page.value("document.getElementById('cost').textContent")
+    page.press("ArrowRight", "ArrowRight")
+    assert "view 3 of" in page.value("document.getElementById('cost').textContent")
+    least = page.value("document.getElementById('budget').getAttribute('aria-valuetext')")
+    assert shown(page) == memex.focus("garden.org:3", budget=int(least.split()[0])).text
+
+
+def test_keys_move_about_the_map(page: Browser) -> None:
+    page.value("document.getElementById('map').focus()")
+    page.press("Home")
+    assert told(page).startswith("memex — dropped — ")
+    page.press("ArrowDown")
+    assert told(page).startswith("shed — ")
+    page.press("ArrowRight")
+    assert told(page).startswith("Garden ")
+    page.press("ArrowDown", "ArrowRight", "ArrowLeft")
+    assert told(page).startswith("Beds ")
+    assert "target, always there" not in told(page)
+    assert "sharp" not in page.value("document.querySelector('.chosen').textContent")
+    assert "Beds" in page.value("document.querySelector('.chosen').textContent")
+    page.press("Enter")
+    assert page.value("zoomed === chosen && share(zoomed)") == 1
+    page.press("Escape")
+    assert told(page).startswith("Garden ")
+    assert page.value("zoomed === parent[data.target]") is True
+
+
+def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
+    box = page.value("JSON.parse(JSON.stringify(map.getBoundingClientRect()))")
+    tools = page.value("data.nodes.place.indexOf('shed/tools.org')")
+    x = box["x"] + page.value(f"left({tools}) + share({tools}) / 2") * box["width"]
+    y = box["y"] + page.value(f"(depth[{tools}] + .5) * row")
+    page.mouse(x, y)
+    assert told(page).startswith("tools.org — dropped — ")
+    assert page.value("zoomed") == 0
+    page.mouse(x, y, is_click=True)
+    assert page.value("zoomed") == tools
+
+
+def test_dark_and_light_differ_and_nothing_else(page: Browser) -> None:
+    pictures = []
+    for scheme in ("light", "dark", "light"):
+        page.scheme(scheme)
+        page.value("new Promise(requestAnimationFrame) && 0")
+        pictures.append(page.picture())
+        ground = page.value("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground))) > 380) == (scheme == "light")
+    assert pictures[0] == pictures[2] != pictures[1]
+
+
+def test_ten_thousand_nodes_take_their_share_of_the_time(browser: Browser, tmp_path: Path) -> None:
+    """Ten times as many nodes are drawn in less than thirty times the time."""
+    times = []
+    for files in (10, 100):
+        notes = {
+            f"{n % 10}/{n}.org": "".join(f"* H{k}\ntext {k}\n" for k in range(99))
+            for n in range(files)
+        }
+        memex = open_memex(write(tmp_path / str(files), notes))
+        place = tmp_path / f"{files}.html"
+        save(memex.picture("0/0.org", budget=2000), str(place))
+        browser.open(place)
+        assert browser.value("count") == files * 100 + 11
+        assert browser.complaints() == []
+        drawing = "(() => { const t = performance.now(); for (let i = 0; i < 20; i++) draw();"
+        drawing += (
+            " map.getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t })()"
+        )
+        times.append(min(browser.value(drawing) for _ in range(3)))
+    assert times[1] < 30 * times[0]
+
+
+# --- The page as a text --------------------------------------------------------------------------
+
+
+@settings(max_examples=15)
+@given(questions())
+def test_any_notes_make_a_page_whose_data_is_whole(question):
+    try:
+        growth = grown(question, 500)
+    except BudgetTooSmall as error:
+        growth = grown(question, error.needed)
+    page = picture(growth)
+    data = data_of(page)
+    parts: dict[int, list[str]] = {}
+    for _, changes, _ in data["moments"]:
+        for part, begin, end, lines in changes:
+            old = parts.get(part, [])
+            parts[part] = old[:begin] + lines + old[len(old) - end :]
+    assert "".join("".join(parts[part]) for part in sorted(parts)) == growth.view.text
+    nodes = data["nodes"]
+    assert all(above < number for number, above in enumerate(nodes["parent"]))
+    trees = question[0]
+    assert sum(1 for each in nodes["place"] if ":" in each) == sum(len(t.nodes) - 1 for t in trees)
+
+
+def test_what_is_private_is_not_in_it(memex: Memex) -> None:
+    for page in (memex.picture("shed/tools.org"), memex.picture(lens="overview")):
+        assert "Spade" in page
+        assert not re.search("Rake|secretly|tools.org:[0-9]{3}", page)
+
+
+def test_what_is_shown_is_there_however_many_nodes_there_are(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("orgctx.views.picture.NODES", 3)
+    heavy = {f"{n}.org": "* A\n" + "word " * 200 + "\n" for n in range(5)}
+    memex = open_memex(write(tmp_path, {**heavy, "a/b/light.org": "* X\n** Y\n* Z\n"}))
+    places = data_of(memex.picture("a/b/light.org::X/Y"))["nodes"]["place"]
+    assert {"a/b/light.org:1", "a/b/light.org:2", "a/b/light.org:3"} <= set(places)
+    assert len(places) < 12 < NODES
+
+
+# --- The file ------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_the_page_and_prints_nothing(notes: Path, ask: Ask) -> None:
+    before = snapshot(notes)
+    call = ("focus", "garden.org:3", "--root", "notes", "--budget", "99")
+    answer = ask(*call, "--html", "page.html")
+    assert answer == (0, "", "")
+    page = Path("page.html").read_bytes()
+    assert page.startswith(OURS)
+    assert page.decode() == open_memex("notes").picture("garden.org:3", budget=99)
+    assert os.stat("page.html").st_mode & 0o777 == 0o600
+    again = ask("overview", "--root", "notes", "--html", "page.html", "--explain")
+    assert (again.status, again.err) == (0, "")
+    assert " of 4000 tokens (" in again.out
+    assert Path("page.html").read_bytes() != page
+    assert snapshot(notes) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["notes/garden.org", "notes/new.org", "other.txt", "notes", "pipe"]
+)
+def test_nothing_else_is_overwritten(notes: Path, ask: Ask, name: str) -> None:
+    write(Path(), {"other.txt": "mine\n"})
+    os.mkfifo("pipe")
+    before = snapshot(Path())
+    answer = ask("focus", "garden.org:3", "--root", "notes", "--html", name)
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert name in answer.err
+    assert snapshot(Path()) == before
+
+
+def test_a_link_is_followed_to_what_it_means(notes: Path) -> None:
+    write(Path(), {"mine.txt": "mine\n"})
+    Path("link.html").symlink_to("mine.txt")
+    with pytest.raises(BadArgument):
+        save("page", "link.html")
+    assert Path("mine.txt").read_text() == "mine\n"
+
+
+def test_a_folder_that_is_not_there_is_one_line(notes: Path, ask: Ask) -> None:
+    answer = ask("focus", "garden.org:3", "--root", "notes", "--html", "nowhere/page.html")
+    assert (answer.status, answer.out, answer.err.count("\n")) == (1, "", 1)
+
+
+def test_a_page_of_many_notes_is_made_in_time(tmp_path: Path) -> None:
+    def time_of(files: int) -> float:
+        notes = {f"{n}.org": "".join(f"* H{k}\n" for k in range(20)) for n in range(files)}
+        memex = open_memex(write(tmp_path / str(files), notes))
+        return seconds(lambda: memex.picture("0.org"), 3)
+
+    assert time_of(160) < 24 * time_of(20)
