@@ -13,17 +13,40 @@ import os
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import emacs
 
 from orgctx import Memex, open_memex
 from orgctx.core.model import Node
-from orgctx.views.routing import Found
+from orgctx.views.context import Bundle
 
 Judgment = dict[str, Any]
+
+
+class Place(Protocol):
+    """Where a hit is. line: 1-based; 0 for the file."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+class Answer(Protocol):
+    """What is made of a question. text: what a model would read, at most `BUDGET` tokens."""
+
+    @property
+    def hits(self) -> Sequence[Place]: ...
+    @property
+    def abstained(self) -> bool: ...
+    @property
+    def text(self) -> str: ...
+
+
+BUDGET = 2000
 
 
 class Figures(NamedTuple):
@@ -53,7 +76,19 @@ def judgments() -> Path | None:
     return place if place and place.is_file() else None
 
 
-def figures(queries: Path, corpora: Path, cache: Path) -> dict[str, Figures]:
+def bundle(memex: Memex, query: str) -> Bundle:
+    """What orgctx makes of a question."""
+    found = memex.context(query, budget=BUDGET)
+    assert found.tokens <= BUDGET
+    return found
+
+
+def figures(
+    queries: Path,
+    corpora: Path,
+    cache: Path,
+    ask: Callable[[Memex, str], Answer] = bundle,
+) -> dict[str, Figures]:
     """Ask all questions. Returns: the figures by kind, and of all."""
     rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     refused: list[bool] = []
@@ -61,14 +96,13 @@ def figures(queries: Path, corpora: Path, cache: Path) -> dict[str, Figures]:
     memexes: dict[str, Memex] = {}
     for each in map(json.loads, queries.read_text(encoding="utf-8").splitlines()):
         memex = memexes.setdefault(each["corpus"], open_memex(corpora / each["corpus"]))
-        bundle = memex.context(each["query"])
-        assert bundle.tokens <= 2000
+        answer = ask(memex, each["query"])
         if each["kind"] == "abstain":
-            refused.append(bundle.abstained)
+            refused.append(answer.abstained)
             continue
-        shown = any(answer["title"] in bundle.text for answer in each["answers"])
-        covered = [right(memex, hit, each) for hit in bundle.hits]
-        row = (*measured(covered, len(each["answers"])), shown, not bundle.abstained)
+        shown = any(wanted["title"] in answer.text for wanted in each["answers"])
+        covered = [right(memex, hit, each) for hit in answer.hits]
+        row = (*measured(covered, len(each["answers"])), shown, not answer.abstained)
         rows[each["kind"]].append(row)
         rows["all"].append(row)
     abstained = sum(refused) / max(len(refused), 1)
@@ -80,7 +114,7 @@ def mean(values: tuple[float, ...]) -> float:
     return sum(values) / len(values)
 
 
-def right(memex: Memex, hit: Found, judged: Judgment) -> set[int]:
+def right(memex: Memex, hit: Place, judged: Judgment) -> set[int]:
     """The answers that a hit is right for: the headline, one below it, or the one right above."""
     return {
         number

@@ -7,6 +7,7 @@ import pytest
 from notes import write
 from test_listing import NOTES
 from threads import at_once
+from walks import walk
 
 from orgctx import NotFound, open_memex
 from orgctx.surfaces.api import Memex
@@ -57,36 +58,3 @@ def test_an_agent_walks_to_any_headline_with_few_calls():
         assert not memex.ledger.refusals
         spent.append(memex.ledger.total)
     assert max(spent) <= 3000, f"mean {sum(spent) / len(spent)}, {spent}"
-
-
-def walk(memex, node, top):
-    """From the roots to the text. Returns: how many levels there are above it."""
-    folders = node.path.split("/")[:-1]
-    paths = [f"{'/'.join(folders[: n + 1])}/" for n in range(len(folders))]
-    at = ""
-    for path in [top, *paths, node.path]:
-        at = choose(memex, at, lambda row, wanted=path: row.address == wanted, path)
-    for above in [*node.ancestors[1:], node]:
-        rows = memex.ls(at, budget=700).rows
-        found = next((row.address for row in rows if row.title == above.title), None)
-        if found is None:  # it is on a later page: whoever knows the title searches for it
-            at = search(memex, node)
-            break
-        at = found
-    assert memex.read(at, budget=300).title == node.title
-    return len(paths) + 2 + node.level
-
-
-def choose(memex, at, is_it, path):
-    """The address of a root, or of a folder or a file, listed from where its name is in order."""
-    if not at:
-        return next(row.address for row in memex.ls().rows if is_it(row))
-    kind = "folder" if path.endswith("/") else "file"
-    rows = memex.ls(at, kind=kind, after=path.rstrip("/")[:-1], limit=5).rows
-    return next(row.address for row in rows if is_it(row))
-
-
-def search(memex, node):
-    """The address of a headline in its file, found by its title."""
-    found = memex.grep(node.title, node.path, after=f"{node.path}:{node.first_line - 1}", limit=1)
-    return found.entries[0].address

@@ -12,25 +12,21 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from unittest.mock import patch
 
 import memex
+from measuring import SETTINGS, reads_and_counts, seconds, settle, stats, sync_anew
 
-from orgctx.config import Config
 from orgctx.core.model import Tree
 from orgctx.store import folders, summaries
-from orgctx.store.counts import Settings
-from orgctx.store.database import connect, remove
+from orgctx.store.database import connect
 from orgctx.store.indexed import IndexedStore
 from orgctx.store.summaries import Facts
 from orgctx.store.sync import sync
@@ -40,7 +36,6 @@ from orgctx.views.syncing import status
 
 SMALL, LARGE, HUGE = 1_000, 10_000, 20_000
 """How many files; of 5 headlines each, so that the most are 100,000 headlines."""
-SETTINGS = Settings(Config(), "o200k_base")
 PEAK = """\
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
@@ -88,20 +83,6 @@ def first_sync(folder: Path, cache: Path) -> None:
     report("first sync, of reading and counting everything", min(ours) / min(floor), 2.0)
 
 
-def sync_anew(folder: Path, database: Path) -> None:
-    remove(database)
-    connection = connect(database)
-    sync(connection, folder.resolve(), SETTINGS)
-    connection.close()
-
-
-def reads_and_counts(folder: Path, encode: Callable[[str], list[int]]) -> None:
-    for path in folder.rglob("*.org"):
-        text = path.read_bytes().decode("utf-8", "replace")
-        list(re.finditer(r"^\*+ ", text, re.MULTILINE))
-        len(encode(text))
-
-
 def first_sync_of_theirs(folder: Path, cache: Path) -> None:
     what = f"first sync of {LARGE} files, a process, of org-workspace loading them"
     if importlib.util.find_spec("org_workspace") is None:
@@ -128,20 +109,6 @@ def later_syncs(folder: Path, cache: Path) -> None:
     store = IndexedStore([folder], cache / "memex.sqlite")
     known = min(seconds(lambda: status(store)) for _ in range(5))
     report("status of them, of the sync in it that reads nothing", known / nothing, 3.0)
-
-
-def settle(folder: Path) -> None:
-    """Wait until no file changed so shortly ago that it has to be read again to be sure."""
-    newest = max(path.stat().st_ctime for path in folder.rglob("*.org"))
-    while time.time() < newest + 2.1:
-        time.sleep(0.1)
-
-
-def stats(folder: str) -> None:
-    for entry in os.scandir(folder):
-        entry.stat(follow_symlinks=False)
-        if entry.is_dir(follow_symlinks=False):
-            stats(entry.path)
 
 
 def one_edit(connection: Connection, folder: Path, number: int) -> float:
@@ -259,12 +226,6 @@ def run(call: list[str], cache: Path) -> bytes:
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True).stdout
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":
