@@ -7,7 +7,7 @@ from views import MARK, SIZES
 from orgctx.core.frame import folder_of
 from orgctx.core.model import Detail, Shown, Tree, View
 from orgctx.core.outline import outline
-from orgctx.errors import NotFound
+from orgctx.errors import BudgetTooSmall, NotFound
 from orgctx.store.files import decode
 from orgctx.store.store import File, Store
 from orgctx.views import focus, overview
@@ -104,6 +104,14 @@ def grown(question, budget, **options) -> Growth:
     if kind == "fisheye":
         return focus.grown(store, addresses[:1], limit, "fisheye")
     return focus.grown(store, addresses, limit)
+
+
+def least(question, **options) -> int:
+    """The smallest budget that a question can be answered within."""
+    try:
+        return grown(question, 1, **options).view.tokens
+    except BudgetTooSmall as error:
+        return error.needed
 
 
 def check_document(view: View, trees: list[Tree]) -> None:

@@ -734,3 +734,26 @@ def test_a_terminal_gets_no_control_characters(ask: Ask) -> None:
     assert b"\\x1b[2J" in shown
     assert b"\ttab" in shown
     assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2\x9b|\r(?!\n)", shown)
+
+
+# --- Completion ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("orgctx to", ["plain,tokens"]),
+        ("orgctx focus --len", ["plain,--lens"]),
+        ("orgctx focus --lens f", ["plain,foveal", "plain,fisheye"]),
+        ("orgctx focus gar", ["file,gar"]),
+        ("orgctx ls --root ~/o", ["dir,~/o"]),
+    ],
+)
+def test_a_shell_is_told_what_could_come_next(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, words: str, offered: list[str]
+) -> None:
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    told = script(_ORGCTX_COMPLETE="bash_complete", **environment)
+    assert (told.status, told.out.splitlines(), told.err) == (0, offered, "")
+    for shell in ("zsh", "fish"):
+        assert "_ORGCTX_COMPLETE" in script(_ORGCTX_COMPLETE=f"{shell}_source").out

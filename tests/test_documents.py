@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from memexes import check_document, grown, level_in_document, questions
+from memexes import check_document, grown, least, level_in_document, questions
 from views import SIZES, check_nesting, one_by_one
 
 from orgctx.core.budget import longest_prefix
@@ -18,13 +18,6 @@ from orgctx.views import view as viewing
 
 def ask(question, budget, **options):
     return grown(question, budget, **options).view
-
-
-def least(question, **options):
-    try:
-        return ask(question, 1, **options).tokens
-    except BudgetTooSmall as error:
-        return error.needed
 
 
 @given(questions(), st.integers(0, 3000), st.sampled_from(["full", "short", "none"]))

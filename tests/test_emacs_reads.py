@@ -5,8 +5,7 @@ import random
 import emacs
 import pytest
 import strategies
-from memexes import check_document, level_in_document
-from test_documents import KINDS, ask, least, questions
+from memexes import KINDS, check_document, grown, least, level_in_document, questions
 from test_laws import tree_of
 from views import smallest_budget, view_of
 
@@ -113,7 +112,7 @@ def test_documents_of_several_generated_files(seed):
     views = []
     for question in strategies.sample(questions(), 150, seed):
         needed = least(question)
-        views += [ask(question, needed + more) for more in (draw.randrange(300), 2000)]
+        views += [grown(question, needed + more).view for more in (draw.randrange(300), 2000)]
     assert sum(len(trees_of(view)) > 1 for view in views) > 150
     check_all(views, "detect")
 
@@ -132,7 +131,7 @@ def test_documents_of_several_real_files():
         targets = [draw.choice(tree.nodes) for tree in trees]
         for kind in KINDS:
             question = trees, kind, targets
-            views.append(ask(question, least(question) + draw.randrange(3000)))
+            views.append(grown(question, least(question) + draw.randrange(3000)).view)
     for view in views:
         check_document(view, [])
     check_all(views, "detect")

@@ -3,22 +3,14 @@
 from growth import check_growth
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from memexes import grown, questions
+from memexes import grown, least, questions
 from notes import write
 
 from orgctx.core.model import Detail
-from orgctx.errors import BudgetTooSmall
 from orgctx.store.opening import open_store
 from orgctx.views import focus as focusing
 from orgctx.views.growing import moments
 from orgctx.views.view import Limit
-
-
-def least(question, **options):
-    try:
-        return grown(question, 1, **options).view.tokens
-    except BudgetTooSmall as error:
-        return error.needed
 
 
 def played(told):

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import click
+import pytest
 
+import orgctx
 from orgctx.surfaces.cli import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
@@ -68,23 +71,46 @@ def test_every_command_is_run_or_says_that_it_is_not():
         assert block["results"] or ":eval no" in block["header"], block["code"]
 
 
-def every_command():
-    """Each command by its name; of a group, those in it."""
-    for name in COMMANDS:
-        command = cli.get_command(None, name)
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {each}", command.commands[each]) for each in command.commands)
-        else:
-            yield name, command
-
-
 def test_every_command_and_option_is_described():
     text = README.read_text(encoding="utf-8")
-    for name, command in every_command():
+    for name, command in commands().items():
         assert f"orgctx {name}" in text
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert option in text, f"{option} of {name}"
+
+
+def commands() -> dict[str, click.Command]:
+    """All commands by what one types, those of a group too."""
+    found = {name: cli.get_command(None, name) for name in COMMANDS}
+    groups = {name: each for name, each in found.items() if isinstance(each, click.Group)}
+    below = {f"{name} {n}": c for name, group in groups.items() for n, c in group.commands.items()}
+    return found | below
+
+
+EXAMPLE = re.compile(r"^  Example:\n    (orgctx (.*))\n", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_is_whole_and_its_example_can_be_run(name):
+    """Usage, what it does, an example that parses, and what each option is for."""
+    command = commands()[name]
+    usual = {"help_option_names": ["-h", "--help"]}
+    with click.Context(command, info_name=f"orgctx {name}", **usual) as context:
+        text = command.get_help(context)
+    example = EXAMPLE.search(text)
+    words = re.split(r" (?:<|>>) ", example[2])[0]
+    assert words.startswith(name)
+    arguments = shlex.split(words)[len(name.split()) :]
+    with command.make_context(name, arguments, **usual) as parsed:
+        assert parsed.command is command
+    for parameter in command.params:
+        assert parameter.param_type_name == "argument" or parameter.help, parameter
+
+
+def test_the_changelog_is_that_of_this_version():
+    text = README.read_text(encoding="utf-8").partition("* Changelog\n")[2]
+    assert re.search(r"^\*\* (\S+)$", text, re.MULTILINE)[1] == orgctx.__version__
 
 
 if __name__ == "__main__":

@@ -53,6 +53,10 @@ def context(query: str, form: str, **options: Any) -> None:
 
     Nothing in QUERY is syntax: it is words, names or IDs. Where the notes do not seem to hold an
     answer, the bundle says `no match`.
+
+    \b
+    Example:
+      orgctx context 'how do I prune an apple tree?' --root ~/org
     """
     every, _ = store_for([], {**options, "rank": None, "collection": ()})
     tell_skipped(every)

@@ -96,8 +96,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(arguments, prog_name="orgctx", standalone_mode=False)
     except Exception as error:
         status = _explain(error)
-    except SystemExit:  # click and `output` leave so when nobody reads any more
-        status = output.NOBODY_READS
+    except SystemExit as end:  # for a shell that completes, or when nobody reads any more
+        status = output.NOBODY_READS if end.code else 0
     except KeyboardInterrupt:
         status = 130
     return status if isinstance(status, int) else 0

@@ -32,6 +32,10 @@ def collections(context: click.Context, roots: Sequence[str], no_sync: bool, for
 
     Collections are named in orgctx.toml; `collections.json` in the current folder may rank them
     otherwise. What --rank R searches is rank R alone.
+
+    \b
+    Example:
+      orgctx collections --root ~/org
     """
     if context.invoked_subcommand is None:
         store = open_roots(roots, None, no_sync)
@@ -58,6 +62,10 @@ def move(name: str, roots: Sequence[str], no_sync: bool, form: str, **place: Any
 
     Written is the tier alone, in `collections.json` of the current folder if it is there, else in
     the orgctx.toml that has the collection.
+
+    \b
+    Example:
+      orgctx collections move Projects --to 0
     """
     store = open_roots(roots, None, no_sync)
     _show(store, form, arranging.move(store, os.curdir, name, **place))
@@ -72,6 +80,10 @@ def init(profile: str | None, force: bool, roots: Sequence[str]) -> None:
 
     `collections.json` is written into the current folder. The collections are those of a profile in
     orgctx.toml, or all; names that are not there are skipped.
+
+    \b
+    Example:
+      orgctx init --profile writing --root ~/org
     """
     store = open_roots(roots, None, no_sync=True, is_filled=False)
     known, problems = arranging.choose_profile(store, os.curdir, profile, force)

@@ -67,6 +67,10 @@ def mcp(
     Over standard input and output, or over HTTP on this machine. Clients read, only below the roots
     that are named here; with --work they also edit, in a copy of their own, and commit it. Needs
     pip install 'orgctx[mcp]'.
+
+    \b
+    Example:
+      orgctx mcp --root ~/org --print-config claude-code
     """
     if token_file and not http:
         raise BadArgument("token-file: only with --http", "see orgctx mcp --help", "token-file")

@@ -11,6 +11,7 @@ from ..views import listing, weighing
 from . import output
 from .options import (
     Whole,
+    a_file,
     choice,
     format_option,
     given,
@@ -27,7 +28,7 @@ from .options import (
 
 
 @click.command()
-@click.argument("path", required=False, default="")
+@click.argument("path", required=False, default="", shell_complete=a_file)
 @option(
     "--limit",
     "lines",
@@ -51,6 +52,10 @@ def ls(path: str, form: str, **options: Any) -> None:
 
     PATH is a root, a folder, a file, or a headline; without it, the roots are listed. Each line
     begins with what to list or to focus on next.
+
+    \b
+    Example:
+      orgctx ls garden/ --root ~/org --long
     """
     store, paths = store_for([path] if path else [], options)
     limit = limit_of(store, options)
@@ -67,7 +72,7 @@ def _json(found: listing.Listing) -> str:
 
 
 @click.command()
-@click.argument("path", required=False, default="")
+@click.argument("path", required=False, default="", shell_complete=a_file)
 @option(
     "--limit",
     "lines",
@@ -88,6 +93,10 @@ def tokens(path: str, form: str, **options: Any) -> None:
 
     PATH is as for `ls`; without it, all notes. The first line says what all of it costs, and what a
     view of it does within the budget. Below it is a tree of the heaviest, with the share of each.
+
+    \b
+    Example:
+      orgctx tokens garden/ --root ~/org --limit 20
     """
     store, paths = store_for([path] if path else [], options)
     limit = limit_of(store, options)

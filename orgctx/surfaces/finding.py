@@ -19,6 +19,7 @@ from ..views.view import READING_BUDGET, Limit, unsaved
 from . import output
 from .options import (
     Whole,
+    a_file,
     choice,
     format_option,
     given,
@@ -37,7 +38,7 @@ from .options import (
 
 @click.command()
 @click.argument("pattern", default="")
-@click.argument("path", default="")
+@click.argument("path", default="", shell_complete=a_file)
 @option("--regexp", is_flag=True, help="PATTERN is a regular expression, in RE2's syntax.")
 @option("--ignore-case", is_flag=True, help="Letters match in any case.")
 @option("--todo", multiple=True, metavar="KEYWORD", help="Entries with this keyword; repeatable.")
@@ -60,6 +61,10 @@ def grep(pattern: str, path: str, form: str, **options: Any) -> None:
     folder, a file, or the address of a node, whose subtree is searched; by default all notes are.
     Of an entry the first 5 hit lines are shown; if PATH is its address, all. Exit status 1 if
     nothing is found.
+
+    \b
+    Example:
+      orgctx grep apple garden/ --todo TODO --root ~/org
     """
     store, paths = store_for([path] if path else [], options)
     filters = {name: options[name] for name in ("regexp", "ignore_case", "todo", "tag", "property")}
@@ -102,7 +107,7 @@ PROBLEMS = 20
 
 
 @click.command()
-@click.argument("address")
+@click.argument("address", shell_complete=a_file)
 @option("--subtree", is_flag=True, help="All that is below, too; of a file, all of it.")
 @option("--lines", metavar="A-B", help="These lines of a file.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 8000]")
@@ -124,6 +129,10 @@ def read(address: str, form: str, **options: Any) -> None:
 
     ADDRESS is as for `focus`; of a file, it is the text above the first headline. The first line
     says what it is: number, path, title, revision, lines. An answer may cite `[1:L12-L19]`.
+
+    \b
+    Example:
+      orgctx read garden/trees.org --lines 12-40 --cites cites.json
     """
     store, addresses = store_for([address], options)
     shape = _reading_json if form == "json" else attrgetter("text")
@@ -166,6 +175,10 @@ def cite(cites: str, style: str) -> None:
 
     `[1:L12-L19]` cites lines of what `read` gave the number 1. What is malformed, or of a
     number that no file has, is removed and named on standard error; then the exit status is 3.
+
+    \b
+    Example:
+      orgctx cite --cites cites.json --style footnote < answer.org
     """
     text, problems = normalised(_input(), Cites.load(cites), style)
     output.write(text)

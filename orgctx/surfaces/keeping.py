@@ -10,15 +10,31 @@ import click
 from ..store.indexed import IndexedStore
 from ..views import outlines
 from . import output
-from .options import format_option, inlinetasks, no_sync_option, open_roots, option, tell_fault
+from .options import (
+    a_file,
+    a_folder,
+    format_option,
+    inlinetasks,
+    no_sync_option,
+    open_roots,
+    option,
+    tell_fault,
+)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="FILE-OR-FOLDER...")
+@click.argument(
+    "paths", nargs=-1, required=True, metavar="FILE-OR-FOLDER...", shell_complete=a_file
+)
 @format_option("text")
 @inlinetasks
 def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -> None:
-    """List every headline of files, as Emacs reads them."""
+    """List every headline of files, as Emacs reads them.
+
+    \b
+    Example:
+      orgctx outline ~/org --json
+    """
     found = outlines.Outlines(paths, inlinetask_min_level)
     for name, tree in found:
         rows = outlines.rows(name, tree)
@@ -29,7 +45,7 @@ def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -
 
 
 @click.command()
-@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@click.argument("roots", nargs=-1, metavar="[ROOT]...", shell_complete=a_folder)
 @option("--full", is_flag=True, help="Read every file again.")
 @option(
     "--summaries-dry-run", is_flag=True, help="Ask no model; say what its summaries would cost."
@@ -46,6 +62,10 @@ def sync(
     """Read what changed in the notes since the last time.
 
     ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
+
+    \b
+    Example:
+      orgctx sync ~/org --full
     """
     from ..views import syncing  # a focus should not pay for it
 
@@ -61,7 +81,7 @@ def sync(
 
 
 @click.command()
-@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@click.argument("roots", nargs=-1, metavar="[ROOT]...", shell_complete=a_folder)
 @format_option("text")
 @no_sync_option
 @inlinetasks
@@ -71,6 +91,10 @@ def status(
     """Tell what is known of the notes, and what is wrong.
 
     That is roots, files, headlines, IDs, problems, and where the store is.
+
+    \b
+    Example:
+      orgctx status ~/org --json
     """
     from ..views import syncing
 
@@ -82,12 +106,16 @@ def status(
 
 
 @click.command()
-@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@click.argument("roots", nargs=-1, metavar="[ROOT]...", shell_complete=a_folder)
 @inlinetasks
 def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
     """Keep the store current while this runs; stop it with C-c.
 
     Prints a line for each time that something changed.
+
+    \b
+    Example:
+      orgctx watch ~/org
     """
     from ..views import syncing
 
@@ -101,6 +129,11 @@ def watch(roots: Sequence[str], inlinetask_min_level: int | None) -> None:
 
 @click.command()
 def emacs() -> None:
-    """Print where orgctx.el is, and the lines that load it."""
+    """Print where orgctx.el is, and the lines that load it.
+
+    \b
+    Example:
+      orgctx emacs >> ~/.emacs.d/init.el
+    """
     folder = Path(__file__).parent / "emacs"
     output.write(output.emacs_lines(folder, output.program()))

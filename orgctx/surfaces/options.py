@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from ..config import load, users_file
 from ..errors import OrgctxError
@@ -54,6 +55,13 @@ def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
     return option(name, type=click.Choice(choices), default=choices[0], help=text)
 
 
+def _names(kind: str) -> Callable[..., list[CompletionItem]]:
+    """What a shell is to complete: names of files, or of folders, which it knows best itself."""
+    return lambda _context, _parameter, begun: [CompletionItem(begun, type=kind)]
+
+
+a_file, a_folder = _names("file"), _names("dir")
+
 inlinetasks = option(
     "--inlinetask-min-level",
     type=Whole(2),
@@ -65,6 +73,7 @@ roots_option = option(
     "roots",
     multiple=True,
     metavar="DIR",
+    shell_complete=a_folder,
     help=f"A folder of notes; repeatable.  [default: the address's own file, or {ROOTS}]",
 )
 
@@ -133,6 +142,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         option(
             "--html",
             metavar="FILE",
+            shell_complete=a_file,
             help="Write a page that draws the view in its memex, and print nothing.",
         ),
         inlinetasks,

@@ -14,6 +14,7 @@ from ..views.view import Growth, to_data, unsaved
 from . import output
 from .options import (
     Whole,
+    a_file,
     choice,
     format_option,
     inlinetasks,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("addresses", nargs=-1, metavar="ADDRESS...")
+@click.argument("addresses", nargs=-1, metavar="ADDRESS...", shell_complete=a_file)
 @choice("--lens", focusing.LENSES, "How far to look around the target.")
 @option(
     "--background",
@@ -53,6 +54,10 @@ def focus(addresses: Sequence[str], lens: str, background: int, **options: Any) 
     ADDRESS is FILE:LINE, FILE::*TITLE, FILE::OUTLINE/PATH, FILE::#CUSTOM_ID, FILE, #CUSTOM_ID, or
     an ID (id:… or bare; the first 6 characters are enough where they are unique). Several share one
     budget and one document.
+
+    \b
+    Example:
+      orgctx focus 'projects.org::*Colors' --budget 2000
     """
     _require(addresses or options["stdin_path"])
     store, addresses = store_for(addresses, options)
@@ -67,7 +72,7 @@ def _require(address: object) -> None:
 
 
 @click.command()
-@click.argument("address", required=False, default="")
+@click.argument("address", required=False, default="", shell_complete=a_file)
 @roots_option
 @work_option
 @stdin_option
@@ -79,6 +84,10 @@ def where(address: str, form: str, **options: Any) -> None:
     """Print where a node is, as FILE:LINE, for an editor to go there.
 
     ADDRESS is as for `focus`.
+
+    \b
+    Example:
+      orgctx where 'projects.org::*Colors'
     """
     from ..views.locating import locate
 
@@ -92,13 +101,17 @@ def where(address: str, form: str, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", shell_complete=a_file)
 @view_options
 def overview(addresses: Sequence[str], **options: Any) -> None:
     """Show all notes in outline, what is active first.
 
     ADDRESS is as for `focus`; such a node is shown with its own text. What is active says
     orgctx.toml; else it is what has an open TODO keyword, the newest files first.
+
+    \b
+    Example:
+      orgctx overview --root ~/org --budget 3000
     """
     from ..views.overview import grown  # a focus should not pay for it
 
