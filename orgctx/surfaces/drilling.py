@@ -84,6 +84,7 @@ def _json(found: listing.Listing) -> str:
 @option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
 @option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
 @roots_option
+@work_option
 @scope_options
 @no_sync_option
 @format_option("text")
