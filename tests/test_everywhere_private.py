@@ -234,6 +234,7 @@ BUNDLES = (
     (*ROOT, "--format", "md", "--budget", "150"),
     *((*ROOT, "--mode", mode, "--no-sync") for mode in ("definitions", "entries", "files")),
 )
+PLACE = (*ROOT, "--json", "--no-sync")
 READS = (ROOT, (*ROOT, "--subtree", "--json"), (*ROOT, "--subtree", "--budget", "90"))
 
 CALLS: dict[str, list[tuple[str, ...]]] = {
@@ -246,6 +247,9 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         ("second.org", "sub/quokk.org", *ROOT),
     ],
     "overview": [(*given, *form) for given in ((), SHOWN[:2], ("quokk.org",)) for form in FORMS],
+    "where": [
+        *((address, *form) for address in (*SHOWN, *NEAR, *EXACT) for form in (ROOT, PLACE)),
+    ],
     "context": [
         *((given, *ROOT) for given in (*sorted(WORDS), *SHOWN, *NEAR[::3], *EXACT[::3])),
         *((given, *form) for given in ASKED_FOR for form in BUNDLES),
@@ -296,6 +300,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
 HIDDEN_CALLS = {
     "mcp": [("--dry-run", word, *ROOT) for word in sorted(WORDS)],
     "focus": [(line, *ROOT) for line in HIDDEN_LINES],
+    "where": [(line, *ROOT) for line in HIDDEN_LINES],
     "ls": [(line, *ROOT) for line in HIDDEN_LINES],
     "tokens": [(line, *ROOT) for line in HIDDEN_LINES],
     "grep": [(".", line, *ALL) for line in HIDDEN_LINES],

@@ -192,6 +192,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "sync": [(), ("--json",), ("--full",)],
     "status": [(), ("--json",), ("--no-sync",)],
     "ls": [("--root",), ("a.org", "--root"), (".", "--json", "--root")],
+    "where": [("id:id-a", "--root"), ("a.org:6", "--json", "--root"), ("nowhere.org", "--root")],
     "tokens": [("--root",), ("a.org", "--root"), (".", "--json", "--root")],
     "read": [("a.org", "--subtree", "--root"), ("bad.org", "--json", "--root")],
     "cite": [],

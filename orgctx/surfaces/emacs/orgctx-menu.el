@@ -36,8 +36,8 @@
     ("c" "context: ask a question" orgctx-context)
     ("l" "ls: list level by level" orgctx-ls)
     ("r" "collections in ranks" orgctx-collections)
-    ("?" "status" orgctx-status)]
-   ["Working copies"
+    ("?" "status" orgctx-status)]]
+  [["Working copies"
     ("d" "diff" orgctx-work-diff)
     ("k" "commit" orgctx-work-commit)]
    ["Views"
