@@ -116,11 +116,16 @@ def loopback(monkeypatch: pytest.MonkeyPatch, _no_network: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has cache, configuration and state folders of its own, and no root by default."""
-    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp(name)))
-    monkeypatch.delenv("ORGCTX_ROOT", raising=False)
+def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each test has cache, configuration and state folders of its own, and no root by default.
+
+    They stay its own when it undoes its patches.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        patch.delenv("ORGCTX_ROOT", raising=False)
+        yield
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from orgctx.workcopy.committing import Commit
 from orgctx.workcopy.confined import Folder
 from orgctx.workcopy.history import History
 from orgctx.workcopy.state import State
+from orgctx.workcopy.writing import Doing, Task
 
 
 @pytest.fixture
@@ -49,6 +50,18 @@ def test_what_was_edited_is_written_and_nothing_else(notes):
     assert copies.state(notes.root)[untouched] == before[untouched]
     assert notes.work.diff("x") == []
     assert notes.outcomes() == {}
+
+
+def test_files_that_are_no_notes_stay(notes):
+    """Whatever they are called; half a note that a killed commit left has a name of its own."""
+    copy = notes.work.open("x")
+    others = (".orgctx-own", ".orgctx-0123456789abc", "b.txt", "orgctx.toml", "sub/.hidden")
+    for name in others:
+        notes.put(name, "")
+    for path in copies.NOTES:
+        notes.replace(path, "text", "mine", copy.folder)
+    assert set(notes.outcomes().values()) == {"written"}
+    assert set(copies.files(notes.root)) == {*copies.NOTES, *others}
 
 
 def test_what_others_edited_is_never_reverted(notes):
@@ -730,6 +743,34 @@ def test_a_copy_that_cannot_be_brought_up_to_date_keeps_nobody_waiting(notes, mo
     assert notes.outcomes() == {"a.org": "unchanged", "new.org": "unchanged"}
     both = copies.A.replace("text one", "mine").replace("text two", "theirs")
     assert notes.get("a.org") == (copy.folder / "a.org").read_text() == both
+
+
+def test_what_is_half_done_waits_for_a_root_that_is_gone(notes, monkeypatch):
+    """It may be a disk that comes back. Other copies wait as well, as it may be their root."""
+    copy = notes.work.open("x")
+    for path in copies.NOTES:
+        notes.replace(path, "text", "mine", copy.folder)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Doing, "end", killed)
+    monkeypatch.setattr(Task, "carry_out", killed)
+    with pytest.raises(KeyboardInterrupt):
+        notes.work.commit("x", "m")
+    monkeypatch.undo()
+    away = notes.root.with_name("away")
+    notes.root.rename(away)
+    for _ in range(2):
+        with pytest.raises(NotFound, match="no such folder") as caught:
+            notes.work.status()
+        assert str(State().doing) in caught.value.hint
+        notes.root.unlink(missing_ok=True)
+        notes.root.symlink_to(away)
+    notes.root.unlink()
+    away.rename(notes.root)
+    assert [each.changed for each in notes.work.status()] == [()]
+    assert all("mine" in notes.get(path) for path in copies.NOTES)
 
 
 def test_a_folder_that_is_closed_refuses_what_is_in_it(notes, monkeypatch):

@@ -9,6 +9,7 @@ import emacs
 import outlines
 import pytest
 import strategies
+from growth import check_growth
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from outlines import Edit, Outline
@@ -463,3 +464,22 @@ def test_real_notes():
             assert merge(text, theirs, ours) == (both, ()), path
             merged += 1
     assert merged > 100
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "* H {0}\n:PROPERTIES:\n:ID: i{0}\n:END:\ntext {0}\n",
+        "* H {0}\ntext\n** Below\n",
+        "* H\ntext\n",
+    ],
+    ids=["by ID", "by title", "all alike"],
+)
+def test_eight_times_the_entries_take_eight_times_as_long(entry):
+    def make(size):
+        entries = [entry.format(number) for number in range(size)]
+        base = "".join(entries)
+        theirs = "".join(reversed(entries)) + "* Theirs\n"
+        return base, theirs, base.replace("text", "ours", 1) + "* Ours\n"
+
+    check_growth(lambda three: merge(*three), make, 300)

@@ -282,6 +282,17 @@ def test_a_copy_whose_folder_is_gone_deletes_no_notes(notes):
     assert copies.state(notes.root) == before
 
 
+def test_a_name_that_leads_to_another_copy_is_refused(notes):
+    """As X does to x on a disk that ignores case."""
+    notes.work.open("x")
+    (State().copies / "X").symlink_to("x")
+    for call in (notes.work.open, notes.work.discard):
+        with pytest.raises(BadArgument, match="takes x for the same name"):
+            call("X")
+    (State().copies / "X").unlink()
+    assert [each.id for each in notes.work.status()] == ["x"]
+
+
 def test_a_file_of_a_copy_that_cannot_be_read_is_named_and_not_discarded(notes, monkeypatch):
     copy = notes.work.open("x")
     notes.replace("sub/b.org", "text b", "mine", copy.folder)

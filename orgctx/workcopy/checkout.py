@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from ..config import Config, load, users_file
 from ..core.model import Problem
-from ..errors import NotFound, OrgctxError
+from ..errors import BadArgument, NotFound, OrgctxError
 from ..store import files
 from ..store.roots import Root
 from ..store.store import Store
@@ -36,20 +36,20 @@ class Checkout:
     """
 
     def __init__(self, copy_id: str, place: Path) -> None:
-        """Raises: Damaged."""
+        """Raises: Damaged; BadArgument if there is another copy in its place."""
         self.id, self.place = copy_id, place
         try:
             about = json.loads((place / "copy.json").read_bytes())
-            folders = {name: Path(folder) for name, folder in about["roots"].items()}
-            if about["version"] != VERSION:
-                raise ValueError(about["version"])
+            self.roots = recorded(about["roots"])
+            known_as, version = about["id"], about["version"]
+            if version != VERSION:
+                raise ValueError(version)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "save what you need of its files, and discard it"
             raise Damaged(f"copy {copy_id}: damaged", hint, str(place)) from error
-        is_alone = len(folders) == 1
-        self.roots = tuple(
-            Root(name, folder, "" if is_alone else f"{name}/") for name, folder in folders.items()
-        )
+        if known_as != copy_id:
+            what = f"copy {copy_id}: this disk takes {known_as} for the same name"
+            raise BadArgument(what, "give another name", "copy")
         self.copied = tuple(r._replace(folder=place / FILES / r.name) for r in self.roots)
         for root in self.copied:
             if not files.is_real(root.folder) or not root.folder.is_dir():
@@ -167,6 +167,14 @@ class Checkout:
             found = self.files.read(each.path).found if each.ours is not None else None
             times += [found.st_mtime] if found else []
         return max(times)
+
+
+def recorded(folders: Mapping[str, str]) -> tuple[Root, ...]:
+    """The roots as they were written down. folders: by the roots' names."""
+    is_alone = len(folders) == 1
+    return tuple(
+        Root(name, Path(folder), "" if is_alone else f"{name}/") for name, folder in folders.items()
+    )
 
 
 def _version(history: History, revision: str | None) -> bytes | None:

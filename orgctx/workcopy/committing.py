@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import Any
 
 from ..core.merge import Side
 from ..errors import OrgctxError, Stale
 from ..store.opening import open_store
-from ..store.roots import roots_of
 from ..store.store import Store
 from .changes import Change, told_apart
 from .checkout import Checkout
 from .checks import checked
-from .confined import Files
 from .history import History
 from .planning import Plan, plan
 from .record import SIDES, Outcome, Record, Report
+from .recovering import HALFWAY, finish
 from .state import State, failed
 from .writing import Doing, Task, refusal
 
-HALFWAY = "a commit is half done: the next orgctx work command completes it, or undoes it"
-UNRECORDED = "the notes are written: the next orgctx work command records that"
 TRIES = 10
 """How often a commit is planned anew because somebody else writes the same notes."""
 
@@ -105,7 +100,7 @@ class Commit:
             raise
         if is_done:
             settle = partial(self._checkout.settle, outcomes, self._history)
-            return _finish(self._state, record, settle)
+            return finish(self._state, record, settle)
         self._undo(task)
         return ""
 
@@ -129,52 +124,3 @@ def versions_of(plans: Iterable[Plan]) -> Iterator[bytes]:
     """All versions of all paths."""
     found = (getattr(each, side) for each in plans for side in SIDES)
     return (data for data in found if data is not None)
-
-
-def _finish(state: State, record: Record, settle: Callable[[], None]) -> str:
-    """Record what is in the notes, and have the copy agree with them.
-
-    A copy that cannot has the same edits still: its next commit finds that they are done.
-    Returns: the revision. Raises: OrgctxError if it cannot be recorded now.
-    """
-    try:
-        revision = History(state.history).record(record)
-        with suppress(OrgctxError, OSError):
-            settle()
-        Doing(state.doing).end()
-    except OSError as error:
-        raise failed(error, UNRECORDED) from error
-    return revision
-
-
-def recover(state: State) -> None:
-    """Complete what a killed command has begun, or undo it; the lock is held.
-
-    Raises: OrgctxError if that is not possible now.
-    """
-    doing, history = Doing(state.doing), History(state.history)
-    if (found := doing.read()) is None:
-        return
-    try:
-        history.sweep()
-        record = Record.from_data(found["record"]) if "record" in found else None
-        if record and _is_carried_out(record, found, history):
-            _finish(state, record, lambda: _settle(state, record, history))
-        else:
-            doing.end()
-    except OSError as error:
-        raise failed(error, HALFWAY) from error
-
-
-def _is_carried_out(record: Record, found: dict[str, Any], history: History) -> bool:
-    """Whether what was begun is in the notes now; if not, they are as they were."""
-    roots = roots_of(list(record.roots.values()), list(record.roots))
-    task = Task(record.outcomes, found.get("modes", {}), Files(roots), history)
-    if found.get("is_done") or task.carry_out():
-        return True
-    task.undo()
-    return False
-
-
-def _settle(state: State, record: Record, history: History) -> None:
-    Checkout(record.copy, state.place(record.copy)).settle(record.outcomes, history)

@@ -23,8 +23,8 @@ from ..store.roots import Root, check_name
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-TEMPORARY = ".orgctx-"
-"""What the name of a file begins with that is about to take another's place."""
+_TEMPORARY = re.compile(r"\.orgctx-[0-9a-f]{12}")
+"""The name of a file that is about to take another's place; people's own look otherwise."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class Folder:
         is_durable: whether it is on the disk before this returns.
         Returns: what is known of it.
         """
-        temporary = f"{TEMPORARY}{token_hex(6)}"
+        temporary = f".orgctx-{token_hex(6)}"
         bits = 0o666 if mode is None and like is None else 0o600
         descriptor = os.open(temporary, _WRITE, bits, dir_fd=self.descriptor)
         try:
@@ -194,7 +194,7 @@ class Folder:
     def sweep(self) -> None:
         """Delete what a killed command has left in the folder."""
         for name in os.listdir(self.descriptor):
-            if name.startswith(TEMPORARY):
+            if _TEMPORARY.fullmatch(name):
                 self.remove(name)
 
     def rename(self, name: str, folder: Folder, to: str) -> None:
@@ -295,7 +295,7 @@ class Files:
 
     def sweep(self, path: str) -> None:
         """Delete what a killed command has left in a file's folder."""
-        with suppress(NotFound, OutsideRoot), self.at(path) as (folder, _):
+        with suppress(NotFound, OutsideRoot, Unreadable), self.at(path) as (folder, _):
             folder.sweep()
 
 

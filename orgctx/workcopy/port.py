@@ -20,10 +20,11 @@ from ..store.store import Store
 from .answers import store_of
 from .base import Damaged
 from .checkout import Checkout
-from .committing import Commit, record_of, recover, versions_of
+from .committing import Commit, record_of, versions_of
 from .history import History
 from .planning import Plan
 from .record import DISCARDED, Record, Report, Status
+from .recovering import recover
 from .showing import Past, patch
 from .state import State, failed
 from .tools import Copy

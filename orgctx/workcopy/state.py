@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from ..errors import BadArgument, OrgctxError
 from ..store.files import real
 from ..store.roots import check_name
-from .confined import TEMPORARY
+from .confined import Folder
 
 WAIT_SECONDS = 60
 """How long a command waits for another one to end."""
@@ -85,8 +85,8 @@ class State:
         """
         for each in self.copies.glob(".*"):
             shutil.rmtree(each, ignore_errors=True)
-        for each in self.folder.glob(f"{TEMPORARY}*"):
-            each.unlink()
+        with Folder.at(self.folder) as folder:
+            folder.sweep()
 
 
 def failed(error: OSError, hint: str) -> OrgctxError:

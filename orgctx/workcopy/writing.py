@@ -73,7 +73,6 @@ class Task(NamedTuple):
     def _turn(self, outcome: Outcome, before: str | None, after: str | None) -> bool:
         """Make one version of a note another. Returns: whether it is that one now."""
         path = outcome.path
-        self.notes.sweep(path)
         try:
             now = self.notes.read(path).revision
             if now == before:
