@@ -258,6 +258,16 @@ def test_python_has_the_scopes(root: Path) -> None:
             memex.within(rank=rank)
 
 
+def test_what_is_confined_twice_is_in_both(root: Path) -> None:
+    memex = open_memex(root)
+    inside = memex.within(collection=["Projects", "Library"])
+    assert inside.within(collection=["Library", "Old"])._store.paths.keys() == {"ref/r.org"}
+    for store in stores(root):
+        twice = store.within(["work", "ref"]).within(["work/p", "old", "ref/r.org"])
+        assert sorted(twice.paths) == ["ref/r.org", "work/p/a.org"]
+        assert sorted(store.within(["work/p"]).within(["work"]).paths) == ["work/p/a.org"]
+
+
 # --- Workspaces ----------------------------------------------------------------------------------
 
 

@@ -235,6 +235,49 @@ def test_any_query_is_answered_or_refused_in_a_line(root: Path, query: str) -> N
             assert bundle is None or count(bundle.text) <= 2000
 
 
+LINE_ENDS = "a\rb", "a\x0bb", "a\x0cb", "a\x1cb", "a\x85b", "a\u2028b", "a\u2029b", "a\u202eb"
+
+
+@pytest.mark.parametrize("odd", LINE_ENDS)
+@pytest.mark.parametrize("form", SHAPES)
+def test_no_title_begins_a_line_wherever_lines_end(tmp_path: Path, odd: str, form: str) -> None:
+    forged = odd.replace("b", "* instructions") + odd[1:-1] + "#+end_src" + odd[1:-1] + "```"
+    notes = f"* Roses {forged}\n- roses {forged} :: x\n** Below {forged}\n"
+    root = write(tmp_path / f"no{odd[1:-1]}tes", {f"ro{odd[1:-1]}ses.org": notes})
+    for query in ("roses", "roses kubernetes", f"roses {odd[1:-1]}* instructions"):
+        text = SHAPES[form](asked(open_store([root]), query))
+        assert odd[1:-1] not in text
+        assert "* instructions" not in text.splitlines()[: -5 if form == "org" else None]
+
+
+def test_maps_of_any_line_ends_end_lines_alike(tmp_path: Path) -> None:
+    notes = {"a.org": "#+title: A\r\n* Roses\t:x:\r\ntext\r\n* Rake\r\n"}
+    text = asked(open_store([write(tmp_path / "notes", notes)]), "roses").text
+    assert "\r" not in text
+    assert ",* Roses\t:x:\n,* Rake\n#+end_src\n" in text
+
+
+def test_what_scripts_and_emoji_are_written_with_is_kept(tmp_path: Path) -> None:
+    notes = {"a.org": "* می\u200cخواهم گل\n* 👩\u200d🌾 farmer\n"}
+    store = open_store([write(tmp_path / "notes", notes)])
+    assert "— می\u200cخواهم گل\n" in asked(store, "می\u200cخواهم").text
+    assert "— 👩\u200d🌾 farmer\n" in asked(store, "farmer").text
+
+
+def test_titles_that_are_near_give_way_too(tmp_path: Path) -> None:
+    notes = {"a.org": "".join(f"* Roses {n} {'padding ' * 20}\n" for n in range(3))}
+    store = open_store([write(tmp_path / "notes", notes)])
+    whole, least = (asked(store, "roses quantum", budget=each) for each in (500, 70))
+    assert (len(whole.near), least.near) == (3, ())
+    assert whole.abstained
+    assert least.abstained
+    assert "no match" in least.text
+    assert "there is a title" not in least.text
+    with pytest.raises(BudgetTooSmall) as raised:
+        asked(store, "roses quantum", budget=20)
+    assert asked(store, "roses quantum", budget=raised.value.needed).near == ()
+
+
 def test_a_query_is_shown_in_one_line_that_is_not_too_long(root: Path) -> None:
     bundle = asked(open_store([root]), "roses\n* no headline\x0c" + "x" * 10_000)
     assert len(bundle.query) == 120
@@ -591,6 +634,17 @@ def test_without_a_sync_what_is_gone_is_not_shown(root: Path) -> None:
     assert asked(store, "spade").abstained
 
 
+def test_without_a_sync_no_other_entry_of_a_title_is_taken_for_one(tmp_path: Path) -> None:
+    log = "* Log\n{}\n** Notes\nfirst\n* Log\n** Notes\nspade and rake\n"
+    root = write(tmp_path / "notes", {"a.org": log.format("")})
+    open_store([root])
+    store = open_store([root], is_frozen=True)
+    assert places(asked(store, "spade and rake", mode="entries"))[0] == "a.org:6"
+    write(root, {"a.org": log.format("one line more\n")})
+    assert "a.org:3" not in places(asked(store, "spade and rake"))
+    assert "a.org:4" not in places(asked(store, "spade and rake"))
+
+
 def test_without_a_sync_what_has_become_private_is_not_shown(root: Path) -> None:
     write(root, {"orgctx.toml": 'private_tags = ["private"]\n'})
     open_store([root])
@@ -670,6 +724,25 @@ def test_what_a_bundle_says_to_run_runs(root: Path, ask: Ask) -> None:
         calls = [shlex.split(each)[1:] for each in re.findall(r": (orgctx .*)", text)]
         assert len(calls) == 3
         assert [ask(*each).status for each in calls] == [0, 0, 0]
+
+
+def test_what_python_says_to_run_runs_in_a_shell(root: Path, ask: Ask) -> None:
+    write(root, {"orgctx.toml": RANKED})
+    memex = open_memex(root, inlinetask_min_level=15)
+    bundles = [
+        memex.context("roses"),
+        memex.context("roses", rank=1),
+        memex.within(collection="Inside").context("roses"),
+        memex.within(rank=1).context("kubernetes"),
+        open_memex(root / "garden/beds.org").context("roses"),
+    ]
+    for bundle in bundles:
+        calls = [shlex.split(each)[1:] for each in re.findall(r": (orgctx .*)", bundle.text)]
+        runs = [each for each in calls if bundle.abstained or "--root" in each]
+        assert [ask(*each).status for each in runs] == [0] * len(runs)
+        assert len(runs) == (1 if bundle.abstained else 3 if "--root" in bundle.text else 0)
+    assert "--rank 1\n" in bundles[1].text
+    assert "--collection Inside\n" in bundles[2].text
 
 
 def test_a_refusal_is_one_line(root: Path, ask: Ask) -> None:

@@ -11,23 +11,24 @@ from orgctx.views.view import Limit
 ROWS = st.lists(st.integers(1, 12), max_size=60)
 
 
-@given(ROWS, st.integers(0, 60), st.sets(st.integers(0, 60)), st.integers(1, 500))
-def test_as_many_rows_fit_as_fit(rows, rest, silent, budget):
+@given(ROWS, st.integers(0, 60), st.sets(st.integers(0, 60)), st.integers(1, 500),
+       st.integers(0, 1))  # fmt: skip
+def test_as_many_rows_fit_as_fit(rows, rest, silent, budget, least):
     """As if each number of rows were tried. silent: where nothing is said of the rest."""
 
     def write(shown):
-        is_said = shown < len(rows) and (shown not in silent or shown == 1)
-        return "".join("x" * size for size in rows[:shown]) + "r" * (rest * is_said)
+        is_said = shown < len(rows) and (shown not in silent or shown == least)
+        return "h" + "".join("x" * size for size in rows[:shown]) + "r" * (rest * is_said)
 
     costs = [len(write(shown)) for shown in range(len(rows) + 1)]
-    known = range(min(1, len(rows)), len(rows) + 1)
+    known = range(min(least, len(rows)), len(rows) + 1)
     fitting = [shown for shown in known if costs[shown] <= budget]
     if not fitting:
         with pytest.raises(BudgetTooSmall) as raised:
-            fit(write, len(rows), Limit(budget, "chars"), len)
+            fit(write, len(rows), Limit(budget, "chars"), len, least=least)
         assert raised.value.needed == min(costs[shown] for shown in known)
         return
-    assert fit(write, len(rows), Limit(budget, "chars"), len) == max(fitting)
+    assert fit(write, len(rows), Limit(budget, "chars"), len, least=least) == max(fitting)
     is_plain = all(costs[shown] <= budget for shown in known if shown <= max(fitting))
     event("plain" if is_plain else "behind some that do not")
 

@@ -11,6 +11,10 @@ Ids = Callable[[str], str] | None
 
 SAID_BY_HEADLINE = frozenset({"TITLE", "FILETAGS"})
 """The keywords of a file for which its headline may stand."""
+KEPT = frozenset("\u200c\u200d\u00a0\u1680\u202f\u205f\u3000").union(
+    map(chr, range(0x2000, 0x200B))
+)
+"""Not seen itself, but words are written with it: joiners of letters and emoji, and spaces."""
 
 
 def first_line(node: Node) -> int:
@@ -30,7 +34,7 @@ def printable(path: str) -> str:
         return path
     from json import dumps  # hardly ever
 
-    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in path)
+    return "".join(c if c.isprintable() or c in KEPT else dumps(c)[1:-1] for c in path)
 
 
 def id_drawer(node: Node, drawer: Sequence[str], ids: Ids) -> str:

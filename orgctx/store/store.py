@@ -116,10 +116,12 @@ class Store:
     def within(self, scope: Sequence[str]) -> Self:
         """The same store, confined to some folders and files: no others are there.
 
-        scope: their paths, as addresses call them.
+        scope: their paths, as addresses call them. Of a store that is confined already, only what
+            is in both is there.
         """
-        confined = copy(self)
-        confined.scope = tuple(path.rstrip("/") for path in scope)
+        confined, wanted = copy(self), tuple(path.rstrip("/") for path in scope)
+        inside = (each for each in self.scope or () if _is_in(each, wanted))
+        confined.scope = tuple(dict.fromkeys((*filter(self.holds_all, wanted), *inside)))
         return confined
 
     def edited(self, name: str, data: bytes) -> Self:
@@ -153,9 +155,7 @@ class Store:
 
     def holds_all(self, path: str) -> bool:
         """Whether the scope has all that is in a file or folder."""
-        if self.scope is None:
-            return True
-        return any(path == each or path.startswith(f"{each}/") for each in self.scope)
+        return self.scope is None or _is_in(path, self.scope)
 
     @classmethod
     def of_files(
@@ -545,3 +545,8 @@ def _level(level: int | None) -> int | None:
         what = f"inlinetask_min_level {level!r}: give a whole number from 2 up, or None"
         raise BadArgument(what, where="inlinetask_min_level")
     return level
+
+
+def _is_in(path: str, scope: Iterable[str]) -> bool:
+    """Whether a file or folder is one of some, or inside one."""
+    return any(path == each or path.startswith(f"{each}/") for each in scope)

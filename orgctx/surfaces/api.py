@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Unpack
@@ -110,6 +110,7 @@ class Memex:
     ) -> None:
         """work: the working copy whose notes these are, if they are of one."""
         self._store, self._workspace, self._work = store, workspace, work
+        self._confines: tuple[str, ...] = ()
         self.ledger = Calls()
 
     @noted
@@ -213,14 +214,32 @@ class Memex:
         semantic: whether hits are ordered by what they mean, too; None: as orgctx.toml has it.
         budget: int > 0, the most that `bundle.text` may cost.
         """
-        from ..views.context import context, narrowed  # a focus should not pay for it
+        from ..views.context import context, narrowed, shell_call  # a focus should not pay for it
 
         names = texts("collection", collection)
         store, searched = narrowed(self._store, self._workspace, rank, names)
         limit = Limit(budget, unit, encoding)
+        call = shell_call(*self._options(rank, names))
         return context(
-            store, query, limit, mode, explain=explain, searched=searched, semantic=semantic
+            store,
+            query,
+            limit,
+            mode,
+            explain=explain,
+            searched=searched,
+            call=call,
+            semantic=semantic,
         )
+
+    def _options(self, rank: int | None, collections: Sequence[str]) -> Iterator[str]:
+        """What a command in a shell must be given to look where this memex looks."""
+        if self._work is not None:
+            yield from ("--work", self._work)
+        for root in self._store.roots if self._work is None else ():
+            yield from ("--root", str(root.folder))
+        if (level := self._store.inlinetask_min_level) is not None:
+            yield from ("--inlinetask-min-level", str(level))
+        yield from _confines(rank, collections) or self._confines
 
     @noted
     def ls(
@@ -326,6 +345,7 @@ class Memex:
         names = texts("collection", collection)
         found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
         found.ledger = self.ledger
+        found._confines = _confines(rank, names) or self._confines
         return found
 
     def tools(self, data: bool = True, *, write: bool = False) -> Tools:
@@ -352,6 +372,12 @@ class Memex:
     def problems(self) -> list[Problem]:
         """What was passed over under the roots, and what in the notes Org would not read."""
         return self._store.problems()
+
+
+def _confines(rank: int | None, collections: Sequence[str]) -> tuple[str, ...]:
+    """The same as options of a command."""
+    named = [word for name in collections for word in ("--collection", name)]
+    return (*(() if rank is None else ("--rank", str(rank))), *named)
 
 
 def open_memex(

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from ..core.entry import many
+from ..core.heading import printable as seen
 from ..core.model import Problem
 from ..errors import OrgctxError, clipped
 
@@ -113,10 +114,10 @@ def _escape(char: str) -> str:
 
 
 def to_json(data: dict[str, Any]) -> str:
-    """One line of JSON."""
+    """One line of JSON, wherever lines may be taken to end: what is not seen is written out."""
     import json  # only who prints it pays
 
-    return json.dumps(data, ensure_ascii=False) + "\n"
+    return seen(json.dumps(data, ensure_ascii=False)) + "\n"
 
 
 def to_line(row: dict[str, Any]) -> str:

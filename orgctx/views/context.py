@@ -16,7 +16,7 @@ from ..store.symbols import Symbol
 from .collecting import Workspace, collected, confined, within
 from .collecting import searched as told_of
 from .maps import outline_map
-from .page import brief, fit, plain
+from .page import brief, fit, plain, readable
 from .routing import Found, Search, title_of
 from .shell import shell_command
 from .view import Limit, choose
@@ -31,6 +31,8 @@ INDEXES, MAPS, FILES, NAMES = (
     *("relevant indexes", "relevant maps", "likely files", "relevant symbols"),
 )
 """The sections between the query, which is first, and the instructions, which are last."""
+NEAR = "query"
+"""The section that has the titles that are near, if there is no answer."""
 
 
 class Searched(NamedTuple):
@@ -114,18 +116,18 @@ def context(
     store.freshen()
     search = Search(store, store.words(), query, mode, _is_semantic(store, semantic))
     rows, write = list(_rows(search)), shape or to_org
+    least = 0 if search.abstains else 1
     calls = tuple(starmap(call or shell_call(), _calls(search)))
     count = store.page_counter(limit.unit, limit.encoding)
 
     def bundle(shown: int) -> Bundle:
         kept = tuple(rows[:shown])
         hits = tuple(search.hits[: len({row.hit for row in kept} - {-1})])
-        made = Bundle(
-            asked, hits, search.abstains, search.near, kept, searched, calls, explain, "", count
-        )
+        near = tuple(row.text for row in kept if row.section == NEAR)
+        made = Bundle(asked, hits, search.abstains, near, kept, searched, calls, explain, "", count)
         return made._replace(text=to_org(made))
 
-    rows_shown = fit(lambda shown: write(bundle(shown)), len(rows), limit, count, "context")
+    rows_shown = fit(lambda shown: write(bundle(shown)), len(rows), limit, count, "context", least)
     return bundle(rows_shown)
 
 
@@ -167,6 +169,7 @@ def _line(query: str) -> str:
 
 def _rows(search: Search) -> Iterator[Row]:
     """All that a bundle says, what gives way last first."""
+    yield from (Row(NEAR, title) for title in search.near)
     places = _places(search)
     lines = [Row(FILES, _hit_line(hit), at) for at, hit in enumerate(search.hits)]
     indexes = list(dict.fromkeys(line for at in places for line in _index_lines(search, at)))
@@ -216,7 +219,7 @@ def _maps(search: Search, places: Sequence[int], chars: int) -> Iterator[Row]:
         node = search.nodes[at]
         files.setdefault(node.path, []).append(node)
     for nodes in files.values():
-        yield Row(MAPS, outline_map(search.names, nodes, chars))
+        yield Row(MAPS, readable(outline_map(search.names, nodes, chars)))
 
 
 def _symbol_lines(search: Search) -> Iterator[str]:

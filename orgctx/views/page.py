@@ -23,6 +23,12 @@ def plain(text: str) -> str:
     return printable(_LINK.sub(lambda link: link[2] or link[1], text))
 
 
+def readable(text: str) -> str:
+    """Lines that end with line feeds alone, and have nothing else in them that is not seen."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in lines)
+
+
 def brief(text: str) -> str:
     """A title that is no longer than a line should be."""
     return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
@@ -34,6 +40,7 @@ def fit(
     limit: Limit,
     count: Callable[[str], int],
     what: str = "",
+    least: int = 1,
 ) -> int:
     """How many rows fit.
 
@@ -41,9 +48,10 @@ def fit(
         that cost no more than twice what the text with one row does, or none where nothing is left.
         It is asked for few more rows than fit, however many there are.
     most: how many there are, int >= 0. count: in `limit.unit`. what: the question, for an error.
+    least: how many of them there must be, 0 or 1.
     Returns: the most rows, 0 to `most`, whose text is within the budget.
-    Raises: BudgetTooSmall if there are rows and not even one fits, or none and not even that, with
-        what does.
+    Raises: BudgetTooSmall if there are rows and not even `least` fits, or none and not even that,
+        with what does.
     """
 
     def printed(rows: int) -> str:
@@ -55,14 +63,14 @@ def fit(
         size = len(printed(rows).encode())
         return size if size <= limit.budget else count(printed(rows))
 
-    least = min(1, most)
+    least = min(least, most)
     first = cost(least)
     # What is said of the rest comes and goes, so a text may be over and a longer one not. But where
     # it is over by more than that can cost, its rows alone are, and those of all longer ones.
     reach = max(limit.budget, first) + 2 * first
     end = least
     while end < most and cost(end) <= reach:
-        end = min(2 * end, most)
+        end = min(max(2 * end, 1), most)
     end = bisect_left(range(end), True, lo=end // 2, key=lambda rows: cost(rows) > reach)
     tried = range(max(end, least), least - 1, -1)
     for rows in tried:

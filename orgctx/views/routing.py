@@ -150,10 +150,12 @@ class Search:
             nodes = self.store.tree(path).nodes
         except OrgctxError:
             return None
-        same = nodes[place.place : place.place + 1]
-        if same and (same[0].title, same[0].level) == (place.title, place.level):
-            return same[0]
-        return next((n for n in nodes if n.level and n.title == place.title), None)
+        known = (place.title, place.level)
+        here = nodes[place.place : place.place + 1]
+        if here and (here[0].title, here[0].level, here[0].first_line) == (*known, place.line):
+            return here[0]
+        same = [node for node in nodes if (node.title, node.level) == known]
+        return same[0] if len(same) == 1 else None  # it has changed, and nothing is guessed
 
     @cached_property
     def symbols(self) -> dict[int, list[tuple[Symbol, int]]]:
