@@ -110,7 +110,7 @@ class Memex:
     ) -> None:
         """work: the working copy whose notes these are, if they are of one."""
         self._store, self._workspace, self._work = store, workspace, work
-        self._confines: tuple[str, ...] = ()
+        self._place, self._confines = tuple(_place(store, work)), tuple[str, ...]()
         self.ledger = Calls()
 
     @noted
@@ -231,15 +231,9 @@ class Memex:
             semantic=semantic,
         )
 
-    def _options(self, rank: int | None, collections: Sequence[str]) -> Iterator[str]:
+    def _options(self, rank: int | None, collections: Sequence[str]) -> tuple[str, ...]:
         """What a command in a shell must be given to look where this memex looks."""
-        if self._work is not None:
-            yield from ("--work", self._work)
-        for root in self._store.roots if self._work is None else ():
-            yield from ("--root", str(root.folder))
-        if (level := self._store.inlinetask_min_level) is not None:
-            yield from ("--inlinetask-min-level", str(level))
-        yield from _confines(rank, collections) or self._confines
+        return (*self._place, *(_confines(rank, collections) or self._confines))
 
     @noted
     def ls(
@@ -345,6 +339,7 @@ class Memex:
         names = texts("collection", collection)
         found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
         found.ledger = self.ledger
+        found._place = self._place
         found._confines = _confines(rank, names) or self._confines
         return found
 
@@ -372,6 +367,16 @@ class Memex:
     def problems(self) -> list[Problem]:
         """What was passed over under the roots, and what in the notes Org would not read."""
         return self._store.problems()
+
+
+def _place(store: Store, work: str | None) -> Iterator[str]:
+    """The notes of a memex as options of a command."""
+    if work is not None:
+        yield from ("--work", work)
+    else:
+        yield from (word for root in store.roots for word in ("--root", str(root.folder)))
+    if (level := store.inlinetask_min_level) is not None:
+        yield from ("--inlinetask-min-level", str(level))
 
 
 def _confines(rank: int | None, collections: Sequence[str]) -> tuple[str, ...]:
