@@ -9,14 +9,18 @@ from collections.abc import Callable
 import copies
 import pytest
 from copies import Notes
+from growth import check_growth
 
 from orgctx.errors import BadArgument, NotFound, OrgctxError, Stale
 from orgctx.store.files import revision_of
 from orgctx.workcopy import Workcopies
 from orgctx.workcopy.checkout import Checkout
+from orgctx.workcopy.checks import checked
 from orgctx.workcopy.committing import Commit
 from orgctx.workcopy.confined import Folder
 from orgctx.workcopy.history import History
+from orgctx.workcopy.planning import Plan
+from orgctx.workcopy.record import WRITTEN
 from orgctx.workcopy.state import State
 from orgctx.workcopy.writing import Doing, Task
 
@@ -911,3 +915,19 @@ def test_several_roots(tmp_path):
     assert (tmp_path / "home/a.org").read_text() == "* home\nmine\n"
     (copy.folder / "stray.org").write_text("* Stray\n")
     assert work.commit("x", "m").outcomes == ()
+
+
+def test_what_is_checked_grows_with_the_edits():
+    """Not with their square: each brings an ID, and an entry that another note may have lost."""
+
+    def make(count):
+        for number in range(count):
+            before = f"* Head {number}\ntext\n".encode()
+            ours = before + f"* New\n:PROPERTIES:\n:ID: id-{number}\n:END:\n".encode()
+            yield Plan(f"{number}.org", before, ours, before, ours, WRITTEN)
+
+    def check(plans):
+        found = checked(plans, False, lambda id_, paths: False)
+        assert all(plan.what == WRITTEN for plan in found)
+
+    check_growth(check, lambda size: list(make(size)), 150)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
 from ..core.elements import loose
@@ -74,16 +74,21 @@ class _Checked:
         """The IDs that come into the note."""
         return self.result.ids - self._theirs.ids
 
-    def gained(self) -> set[str]:
+    @cached_property
+    def gained(self) -> Set[str]:
         """The entries that the edit puts into the note, whether it is held back or not."""
         return self._ours.entries.keys() - self._theirs.entries.keys()
 
-    def lost(self) -> set[str]:
+    @cached_property
+    def lost(self) -> Set[str]:
         """The entries that it takes out of it."""
         return self._theirs.entries.keys() - self._ours.entries.keys()
 
-    def fault(self, allow_shrink: bool, others: Iterable[_Checked]) -> str:
-        """What is wrong with the edit by itself; "" if nothing is."""
+    def fault(self, arrived: Set[str] | None) -> str:
+        """What is wrong with the edit by itself; "" if nothing is.
+
+        arrived: the entries that edits put into notes; None: the note may lose text.
+        """
         if not self.plan.writes or self.plan.result is None:
             return ""
         if self._result.unreadable:
@@ -93,19 +98,14 @@ class _Checked:
             known[key] -= 1
             if known[key] < 0:
                 return f"line {line}: {what}"
-        if not allow_shrink and self._is_shrunk(others):
+        if arrived is not None and self._is_shrunk(arrived):
             return "it would lose more than half of its text; allow it to shrink"
         return ""
 
-    def _is_shrunk(self, others: Iterable[_Checked]) -> bool:
+    def _is_shrunk(self, arrived: Set[str]) -> bool:
         """Whether a note loses more than half its text, but for what goes to other notes."""
-        gone = self.lost().intersection(*[set().union(*(each.gained() for each in others))])
-        moved = sum(self._theirs.entries[name] for name in gone)
+        moved = sum(self._theirs.entries[name] for name in self.lost & arrived)
         return (self._theirs.size - self._result.size - moved) * 2 > self._theirs.size
-
-    def is_bound_to(self, other: _Checked) -> bool:
-        """Whether an entry goes from the one note to the other."""
-        return bool(self.lost() & other.gained() or self.gained() & other.lost())
 
     def refuse(self, why: str) -> None:
         self.plan = self.plan.refused(why)
@@ -119,23 +119,41 @@ def checked(plans: Iterable[Plan], allow_shrink: bool, is_elsewhere: IsElsewhere
     allow_shrink: whether that last thing is wanted.
     """
     found = list(map(_Checked, plans))
+    arrived = None if allow_shrink else {name for each in found for name in each.gained}
     for each in found:
-        if fault := each.fault(allow_shrink, [other for other in found if other is not each]):
+        if fault := each.fault(arrived):
             each.refuse(fault)
-    while refused := [(each, why) for each in found if (why := _clash(each, found, is_elsewhere))]:
+    while refused := list(_Together(found, is_elsewhere).clashes()):
         for each, why in refused:
             each.refuse(why)
     return [each.plan for each in found]
 
 
-def _clash(this: _Checked, all_of_them: list[_Checked], is_elsewhere: IsElsewhere) -> str:
-    """What is wrong with an edit together with the others; "" if nothing is."""
-    if not this.plan.writes:
-        return ""
-    paths = frozenset(each.plan.path for each in all_of_them)
-    for id_ in this.new_ids:
-        if sum(each.result.ids[id_] for each in all_of_them) > 1 or is_elsewhere(id_, paths):
-            return f"another entry has the ID {id_}, too"
-    held = (each for each in all_of_them if each.plan.is_held)
-    bound = next((each.plan.path for each in held if this.is_bound_to(each)), None)
-    return f"entries go from one to the other, and {bound} is held back" if bound else ""
+class _Together:
+    """What edits come to together."""
+
+    def __init__(self, found: Sequence[_Checked], is_elsewhere: IsElsewhere) -> None:
+        self._found, self._is_elsewhere = found, is_elsewhere
+        self._paths = frozenset(each.plan.path for each in found)
+        self._ids = Counter[str]()
+        self._gained: dict[str, str] = {}
+        self._lost: dict[str, str] = {}
+        for each in found:
+            self._ids.update(each.result.ids)
+            if each.plan.is_held:
+                self._gained |= dict.fromkeys(each.gained, each.plan.path)
+                self._lost |= dict.fromkeys(each.lost, each.plan.path)
+
+    def clashes(self) -> Iterator[tuple[_Checked, str]]:
+        """The edits that would damage something together with the others, and how."""
+        for each in self._found:
+            if each.plan.writes and (why := self._clash(each)):
+                yield each, why
+
+    def _clash(self, this: _Checked) -> str:
+        for id_ in this.new_ids:
+            if self._ids[id_] > 1 or self._is_elsewhere(id_, self._paths):
+                return f"another entry has the ID {id_}, too"
+        bound = {self._gained[name] for name in this.lost & self._gained.keys()}
+        bound |= {self._lost[name] for name in this.gained & self._lost.keys()}
+        return f"entries go from one to the other, and {min(bound)} is held back" if bound else ""
