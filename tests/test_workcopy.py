@@ -125,6 +125,27 @@ def test_opened_again_it_keeps_edits_and_gets_the_rest_anew(notes):
     assert edited(notes) == {"a.org": "changed", "new.org": "added", "sub/b.org": "deleted"}
 
 
+def test_an_edit_made_while_it_is_opened_again_stays(notes, monkeypatch):
+    """By a program that knows nothing of locks, after it was seen that nobody had edited it."""
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "theirs")
+    (notes.root / "sub/b.org").unlink()
+    notes.put("new.org", "* Theirs\n")
+    announce = Base.announce
+
+    def meanwhile(base):
+        announce(base)
+        notes.replace("a.org", "text two", "mine", copy.folder)
+        notes.replace("sub/b.org", "text b", "mine", copy.folder)
+        notes.put("new.org", "* Mine\n", copy.folder)
+
+    monkeypatch.setattr(Base, "announce", meanwhile)
+    notes.work.open("x")
+    assert edited(notes) == {"a.org": "changed", "sub/b.org": "changed", "new.org": "added"}
+    assert notes.outcomes() == {"a.org": "merged", "new.org": "merged", "sub/b.org": "conflict"}
+    assert notes.get("a.org") == copies.A.replace("text one", "theirs").replace("text two", "mine")
+
+
 def test_opened_again_it_loses_what_is_gone(notes):
     copy = notes.work.open("x")
     notes.replace("a.org", "text one", "mine", copy.folder)

@@ -140,7 +140,7 @@ def test_a_note_edited_after_a_kill_keeps_the_edit(tmp_path, path):
         assert len(set(states.values())) == 1
         seen.add(states.popitem()[1])
         notes.work.commit("x", "again", "ours")
-        assert "* Late" in (notes.get(path) or "* Late")
+        assert "* Late" in (notes.get(path) or "* Late" * (path == "sub/b.org"))
         assert litter(notes.root) + litter(State().folder) == []
         step += 3
 
@@ -172,6 +172,25 @@ def test_other_commands_killed_at_any_step(tmp_path, what):
         assert copies.files(folder) == expected
         assert copies.state(notes.root) == before
         assert litter(notes.root) + litter(State().folder) == []
+        if not was_killed:
+            return
+        step += 1
+
+
+def test_a_note_that_became_private_is_never_taken_for_deleted(tmp_path):
+    step = 0
+    while True:
+        place = tmp_path / str(step)
+        place.mkdir()
+        os.environ["XDG_STATE_HOME"] = str(place / "state")
+        secret = {"orgctx.toml": 'private_tags = ["private"]\n', "a.org": "* A\n"}
+        notes = Notes.make(place, {**secret, "b.org": "* B\n"})
+        folder = notes.work.open("x").folder
+        notes.put("a.org", "#+filetags: :private:\n* A\n")
+        was_killed = killed_at(step, partial(notes.work.open, "x"))
+        assert [each.changed for each in notes.work.status()] == [()]
+        notes.work.open("x")
+        assert set(copies.files(folder)) == {"b.org"}
         if not was_killed:
             return
         step += 1

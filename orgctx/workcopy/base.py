@@ -82,9 +82,7 @@ class Base:
         for path in {*self.rows, *announced}:
             row, new = self.rows.get(path), announced.get(path)
             if row != new and revision(path) == (new.revision if new else None):
-                self.rows.pop(path, None)
-                if new:
-                    self.rows[path] = new
+                self.set(path, new)
 
     def data(self, path: str) -> bytes | None:
         """A note as the copy got it; None if it did not. Raises: Damaged if that is lost."""
@@ -152,6 +150,12 @@ class Base:
         """Note that a note is what it was, though its signature is another."""
         row = self.rows[path]
         self.rows[path] = row._replace(note=signature(note), is_settled=_is_settled(note))
+
+    def set(self, path: str, row: Row | None) -> None:
+        """Have a row for a note, or none."""
+        self.rows.pop(path, None)
+        if row:
+            self.rows[path] = row
 
 
 def _read(table: Path) -> dict[str, Row]:

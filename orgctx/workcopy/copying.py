@@ -115,7 +115,8 @@ class Copying:
 
         The base says first what is to be, and then it is written: see `Base.announce`.
         """
-        gone, times = dict(self._base.rows), dict[str, int]()
+        before = dict(self._base.rows)
+        gone, times = dict(before), dict[str, int | None]()
         with self._base.changing():
             for found in notes_of(self._store, self.problems):
                 row = gone.pop(found.path, None)
@@ -125,20 +126,21 @@ class Copying:
                     continue
                 except OrgctxError as error:
                     self._tell(found.path, error)
-            gone = {
-                path: row for path, row in gone.items() if not is_edited(self._files, path, row)
-            }
-            for path in gone:
-                del self._base.rows[path]
-            if times or gone:
-                self._base.announce()
-            for path in gone:
-                self._write(path, None)
+            left = (each for each, row in gone.items() if not is_edited(self._files, each, row))
+            times |= dict.fromkeys(left)
             for path, mtime in times.items():
-                self._write(path, mtime)
+                if mtime is None:
+                    del self._base.rows[path]
+            if times:
+                self._base.announce()
+            for path, mtime in times.items():
+                self._write(path, mtime, before.get(path))
 
-    def _changed(self, found: Found, row: Row | None) -> Iterator[tuple[str, int]]:
-        """The path and time of a note that is to be copied anew, which the base knows then."""
+    def _changed(self, found: Found, row: Row | None) -> Iterator[tuple[str, int | None]]:
+        """The path and time of a note that is to be copied anew, which the base knows then.
+
+        The time is None where nothing of the note may be shown any more.
+        """
         path = found.path
         if row and row.is_settled and row.note == signature(found.entry.stat()):
             return
@@ -154,12 +156,14 @@ class Copying:
                 self._base.add(path, kept, revision, note, None)
                 yield path, note.st_mtime_ns
             elif row:
-                del self._base.rows[path]
-                self._files.write(path, None)
+                yield path, None
 
-    def _write(self, path: str, mtime: int | None) -> None:
-        """Write a copy's file as the base has it, or delete it."""
+    def _write(self, path: str, mtime: int | None, before: Row | None) -> None:
+        """Write a copy's file as the base has it, or delete it; if it is still what it was."""
         self._files.sweep(path)
+        if is_edited(self._files, path, before):  # since it was looked at
+            self._base.set(path, before)
+            return
         copy = self._files.write(path, self._base.data(path), mtime=mtime)
         if copy:
             self._base.rows[path] = self._base.rows[path]._replace(copy=signature(copy))
