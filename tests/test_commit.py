@@ -612,6 +612,29 @@ def test_a_note_that_changes_while_it_is_committed_is_planned_anew(notes, monkey
     assert (len(calls), len(notes.work.log())) == (2, 1)
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_note_that_is_saved_at_the_last_moment(notes, monkeypatch, deleted):
+    """While the notes go to the disk: it is not written over, but merged."""
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    (copy.folder / "sub/b.org").unlink()
+    fsync, moments = os.fsync, iter(["now"])
+
+    def slow(descriptor):
+        fsync(descriptor)
+        if list(notes.root.glob(".orgctx-*")) and next(moments, ""):
+            notes.replace("a.org", "text two", "theirs")
+            if deleted:
+                (notes.root / "a.org").unlink()
+
+    monkeypatch.setattr(os, "fsync", slow)
+    found = notes.outcomes()
+    assert not next(moments, "")
+    assert found == {"a.org": "conflict" if deleted else "merged", "sub/b.org": "deleted"}
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == (None if deleted else both)
+
+
 def test_notes_that_change_all_the_time(notes, monkeypatch):
     copy = notes.work.open("x")
     notes.replace("a.org", "text one", "mine", copy.folder)

@@ -10,7 +10,7 @@ import pytest
 from notes import note, write
 from stores import check_equal_to_a_fresh_store, opened
 
-from orgctx.store import files, memory
+from orgctx.store import files, signature
 from orgctx.store.files import Walk, notes
 from orgctx.store.indexed import IndexedStore
 
@@ -50,7 +50,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Walks:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever changed has been left alone for long."""
-    monkeypatch.setattr(memory, "SETTLED_NS", -(10**15))
+    monkeypatch.setattr(signature, "SETTLED_NS", -(10**15))
 
 
 @pytest.fixture

@@ -14,22 +14,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .files import Walk
+from .signature import Signature, is_settled, signature
 from .writer import Row, data_version, known_files
-
-SETTLED_NS = 2_000_000_000
-"""What changed so shortly before it was looked at may change again in the same clock tick."""
-
-Signature = tuple[int, int, int, int]
-
-
-def signature(stat: os.stat_result) -> Signature:
-    """By what a file or folder is known to be the same: size, mtime, ctime, inode."""
-    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
-
-
-def is_settled(known: Signature, now: int) -> bool:
-    """Whether a change at `now`, in nanoseconds, or later would show in a signature."""
-    return max(known[1:3]) < now - SETTLED_NS
 
 
 class _Folder(NamedTuple):
@@ -107,8 +93,7 @@ def _same(folder: _Folder) -> bool:
         if signature(os.fstat(descriptor)) != folder.signature:
             return False
         for name, known in folder.files:
-            stat = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            if (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino) != known:
+            if signature(os.stat(name, dir_fd=descriptor, follow_symlinks=False)) != known:
                 return False
     except OSError:
         return False

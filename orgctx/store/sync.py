@@ -17,7 +17,8 @@ from ..errors import NotFound, OrgctxError
 from . import files
 from .counts import Settings, key_of_folder
 from .files import Walk
-from .memory import Memory, is_settled, signature
+from .memory import Memory
+from .signature import is_settled, signature
 from .writer import Row, State, Writer, data_version, forget_words, transaction
 from .writing import Asked
 

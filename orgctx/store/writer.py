@@ -18,6 +18,7 @@ from ..core.outline import problems
 from ..core.planning import planned
 from ..core.privacy import conceal
 from .counts import Counting, Settings, texts_shown
+from .signature import Signature
 from .symbols import symbols
 from .words import searched, spaced
 
@@ -64,7 +65,7 @@ class Row(NamedTuple):
 class State:
     """A file as it was when it was read. hash: of its bytes; but see `Writer.told`."""
 
-    signature: tuple[int, int, int, int] = (0, 0, 0, 0)
+    signature: Signature = (0, 0, 0, 0)
     is_settled: bool = False
     hash: bytes = b""
 

@@ -16,14 +16,10 @@ from typing import Any, NamedTuple
 
 from ..errors import Unreadable
 from ..store.files import revision_of
+from ..store.signature import Signature, is_settled, signature
 
-SETTLED_NS = 2_000_000_000
-"""A file that changed so shortly before may change again in the same tick of its clock."""
 TICKS = 40
 """Milliseconds until the clock of any file system that is not very coarse has ticked."""
-
-Signature = tuple[int, int, int, int]
-"""Size, mtime, ctime and inode of a file: what changes when it does."""
 
 
 class Damaged(Unreadable):
@@ -46,20 +42,6 @@ class Row(NamedTuple):
     note: Signature
     copy: Signature
     is_settled: bool
-
-
-def signature(found: os.stat_result | None) -> Signature:
-    """The signature of a file; None has one that no file has."""
-    if found is None:
-        return 0, 0, 0, 0
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
-
-
-def _is_settled(found: os.stat_result | None) -> bool:
-    """Whether a file's next change will be seen from its signature."""
-    if found is None:
-        return False
-    return max(found.st_mtime_ns, found.st_ctime_ns) < time.time_ns() - SETTLED_NS
 
 
 class Base:
@@ -142,14 +124,16 @@ class Base:
         start = self._file.tell()
         self._file.write(data)
         self._last = max(self._last, copy.st_ctime_ns if copy else 0)
-        marks = signature(note), signature(copy), _is_settled(note)
         revision = revision_of(data)
-        self.rows[path] = Row(start, len(data), revision, source or revision, *marks)
+        names = revision, source or revision
+        self.rows[path] = Row(start, len(data), *names, signature(None), signature(copy), False)
+        self.touch(path, note)
 
-    def touch(self, path: str, note: os.stat_result) -> None:
+    def touch(self, path: str, note: os.stat_result | None) -> None:
         """Note that a note is what it was, though its signature is another."""
-        row = self.rows[path]
-        self.rows[path] = row._replace(note=signature(note), is_settled=_is_settled(note))
+        marks = signature(note)
+        row = self.rows[path]._replace(note=marks, is_settled=is_settled(marks, time.time_ns()))
+        self.rows[path] = row
 
     def set(self, path: str, row: Row | None) -> None:
         """Have a row for a note, or none."""

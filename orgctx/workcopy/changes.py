@@ -13,7 +13,8 @@ from ..config import Config, ignorer
 from ..errors import OrgctxError
 from ..store import files
 from ..store.roots import Root
-from .base import Base, Row, signature
+from ..store.signature import signature
+from .base import Base, Row
 from .confined import Files
 
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-from ..errors import BadArgument, NotFound, OutsideRoot, Unreadable
+from ..errors import BadArgument, NotFound, OutsideRoot, Stale, Unreadable
 from ..store.files import open_folder, revision_of
 from ..store.roots import Root, check_name
+from ..store.signature import signature
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -162,6 +163,7 @@ class Folder:
         mtime: int | None = None,
         like: os.stat_result | None = None,
         is_durable: bool = False,
+        is_only: bool = False,
     ) -> os.stat_result:
         """Put a file in place of another, or where none is, at once and whole.
 
@@ -169,7 +171,9 @@ class Folder:
         like: what is known of the other one, whose mode and owner it gets.
         mtime: its time in nanoseconds; None for now.
         is_durable: whether it is on the disk before this returns.
+        is_only: whether it may take the place of nothing but that, to the last moment.
         Returns: what is known of it.
+        Raises: Stale if it may not.
         """
         temporary = f".orgctx-{token_hex(6)}"
         bits = 0o666 if mode is None and like is None else 0o600
@@ -181,6 +185,8 @@ class Folder:
                 os.utime(descriptor, ns=(mtime, mtime))
             if is_durable:
                 os.fsync(descriptor)
+            if is_only:
+                self.check(name, like)
             self.rename(temporary, self, name)
         except BaseException:
             self.remove(temporary)
@@ -190,6 +196,11 @@ class Folder:
         if is_durable:
             os.fsync(self.descriptor)
         return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+
+    def check(self, name: str, found: os.stat_result | None) -> None:
+        """Raises: Stale if a file is not what was found there; None: none."""
+        if signature(self.stat(name)) != signature(found):
+            raise Stale(f"{name}: it has just changed", "try again", name)
 
     def sweep(self) -> None:
         """Delete what a killed command has left in the folder."""
@@ -280,18 +291,23 @@ class Files:
         mode: int | None = None,
         mtime: int | None = None,
         is_durable: bool = False,
+        before: Note | None = None,
     ) -> os.stat_result | None:
         """Put a file in place, whose mode and owner stay, or delete it; see `Folder.write`.
 
-        mode: of one that is not there yet.
+        mode: of one that is not there yet. before: what has to be there still; None: anything.
         Returns: what is known of it; None if it was deleted.
+        Raises: Stale if something else is there.
         """
         if data is None:
             with suppress(NotFound), self.at(path) as (folder, name):
+                if before:
+                    folder.check(name, before.found)
                 folder.remove(name, is_durable)
             return None
         with self.at(path, make=True) as (folder, name):
-            return folder.write(name, data, mode, mtime, folder.stat(name), is_durable)
+            like = before.found if before else folder.stat(name)
+            return folder.write(name, data, mode, mtime, like, is_durable, before is not None)
 
     def sweep(self, path: str) -> None:
         """Delete what a killed command has left in a file's folder."""

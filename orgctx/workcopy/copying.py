@@ -16,8 +16,9 @@ from ..core.privacy import conceal, may_hide
 from ..errors import NotFound, OrgctxError, OutsideRoot
 from ..store import files
 from ..store.roots import Root
+from ..store.signature import signature
 from ..store.store import Store
-from .base import Base, Row, signature
+from .base import Base, Row
 from .confined import Files, Folder, Note, parts_of
 
 

@@ -74,16 +74,17 @@ class Task(NamedTuple):
         """Make one version of a note another. Returns: whether it is that one now."""
         path = outcome.path
         try:
-            now = self.notes.read(path).revision
-            if now == before:
+            found = self.notes.read(path)
+            if found.revision == before:
                 data = None if after is None else self.history.data(after)
-                self.notes.write(path, data, self.modes.get(path), is_durable=True)
-        except OrgctxError:  # what is there now is no note any more
+                mode = self.modes.get(path)
+                self.notes.write(path, data, mode, is_durable=True, before=found)
+        except OrgctxError:  # what is there now is no note any more, or has just changed
             return False
         except OSError as error:
             error.filename = path
             raise
-        return now in (before, after)
+        return found.revision in (before, after)
 
 
 class Doing:

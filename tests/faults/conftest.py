@@ -9,7 +9,7 @@ from mishaps import NOTES
 from notes import note, write
 from stores import opened
 
-from orgctx.store import memory
+from orgctx.store import signature
 from orgctx.store.opening import database_file
 
 
@@ -34,4 +34,4 @@ def database(root: Path) -> Path:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file counts as one that has been left alone for long."""
-    monkeypatch.setattr(memory, "SETTLED_NS", -(10**15))
+    monkeypatch.setattr(signature, "SETTLED_NS", -(10**15))
