@@ -66,6 +66,14 @@ def test_what_is_shown_is_what_happens():
     assert rewritten(text) == text
 
 
+def test_no_output_is_empty_or_of_a_fault():
+    for block in BLOCK.finditer(README.read_text(encoding="utf-8")):
+        results = block["results"] or "something"
+        assert "this is a bug" not in results, block["code"]
+        assert "Traceback" not in results, block["code"]
+        assert results.count("\n") != shown("").count("\n"), block["code"]
+
+
 def test_every_command_is_run_or_says_that_it_is_not():
     for block in BLOCK.finditer(README.read_text(encoding="utf-8")):
         assert block["results"] or ":eval no" in block["header"], block["code"]
