@@ -115,6 +115,7 @@ def test_json_is_the_same_as_data(notes, run, folder):
     ]
     found = run("work", "commit", "x", "-m", "m", "--format", "json")
     assert found.status == 3
+    assert found.err.startswith("orgctx: 2 edited notes not committed: still in the copy x; --on-")
     data = json.loads(found.out)
     assert [(each["path"], each["what"]) for each in data["outcomes"]] == [
         ("a.org", "conflict"),
@@ -131,6 +132,7 @@ def test_shrink(notes, run, folder):
     found = run("work", "commit", "x", "-m", "m")
     assert found.status == 3
     assert found.out.startswith("refused a.org — it would lose more than half")
+    assert "; mend there what was refused; --allow-shrink lets a note shrink\n" in found.err
     assert run("work", "commit", "x", "-m", "m", "--allow-shrink").out == "written a.org\n"
 
 
@@ -179,6 +181,7 @@ READS = (
     ("focus", "a.org::One"),
     ("focus", "id:one-1", "--report"),
     ("overview",),
+    ("tokens", "n.org"),
     ("context", "mine"),
     ("ls", "n.org"),
     ("grep", "mine"),

@@ -409,7 +409,8 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
     likely = dict.fromkeys((*close, *holding[:9]))
     if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
         return f"did you mean {' or '.join(named)}?"
-    return "see what there is with: orgctx ls"
+    look = "see what there is with: orgctx ls"
+    return f"a title needs its file, FILE::*TITLE; {look}" if address.startswith("id:") else look
 
 
 def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from ..core.entry import many
 from ..core.heading import printable
 from ..workcopy import POLICIES, Workcopies, seconds
+from ..workcopy.record import CONFLICT, REFUSED, Outcome
 from ..workcopy.showing import log_line, outcome_line, status_line
 from . import output
 from .options import Whole, option, roots_or_default
@@ -95,7 +97,21 @@ def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, for
     else:
         output.write("".join(map(outcome_line, report.outcomes)))
     if not report.is_whole:
+        _tell_held(copy_id, report.outcomes)
         raise click.exceptions.Exit(3)
+
+
+def _tell_held(copy_id: str, outcomes: Sequence[Outcome]) -> None:
+    """Say what was not committed, and what to do about it."""
+    held = [each.what for each in outcomes if each.is_held]
+    hints = {
+        CONFLICT: "--on-conflict ours takes the copy's half, --on-conflict theirs the note's",
+        REFUSED: "mend there what was refused; --allow-shrink lets a note shrink",
+    }
+    hint = "; ".join(hints[each] for each in (CONFLICT, REFUSED) if each in held)
+    output.complain(
+        f"{many(len(held), 'edited note')} not committed: still in the copy {copy_id}", hint
+    )
 
 
 @work.command()

@@ -31,7 +31,7 @@ def move(
     Raises: NotFound, BadArgument, Unreadable, OrgctxError if a file cannot be written.
     """
     if [to, before, after].count(None) != 2:
-        raise BadArgument("give one of: to, before, after", where="to")
+        raise BadArgument("move: give one of to, before, after", where="to")
     known = collected(store, workspace)
     one = known.only(name)
     place = Place(to, *(known.only(each) if each else None for each in (before, after)))

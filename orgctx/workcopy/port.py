@@ -108,6 +108,10 @@ class Workcopies:
         """A copy that is there, as it is. Raises: NotFound."""
         return Copy(self._state, self._checkout(copy_id), [])
 
+    def roots(self, copy_id: str) -> list[str]:
+        """The folders of notes that a copy is of. Raises: NotFound."""
+        return [str(root.folder) for root in self._checkout(copy_id).roots]
+
     def store(
         self, copy_id: str, inlinetask_min_level: int | None = None, is_frozen: bool = False
     ) -> Store:
@@ -121,7 +125,11 @@ class Workcopies:
         place = self._state.place(copy_id)
         if not place.is_dir():
             close = get_close_matches(copy_id, self._state.ids(), 3, 0.5)
-            hint = f"did you mean {' or '.join(close)}?" if close else "orgctx work open makes one"
+            hint = (
+                f"did you mean {' or '.join(close)}?"
+                if close
+                else "see them with: orgctx work status"
+            )
             raise NotFound(f"{copy_id}: no such copy", hint, copy_id)
         return place
 
