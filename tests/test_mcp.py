@@ -300,6 +300,7 @@ def test_a_copy_that_is_named_is_the_one_of_the_command(notes: Path, ask: Ask) -
 
     run(work)
     assert "+* Left" in ask("work", "diff", "mine").out
+    assert ask("mcp", "--work", "mine", "--dry-run", "left").status == 0
     other = write(notes.parent / "other", {"x.org": "* X\n"})
     assert ask("mcp", "--root", other, "--work", "mine").status == 2
 

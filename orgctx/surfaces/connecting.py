@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import BadArgument, Unreadable
+from ..errors import BadArgument, NotFound, Unreadable
 from ..tokens import count
 from . import output
 from .answers import compact
@@ -78,6 +78,7 @@ def mcp(
         output.complain(f"this belongs into {CLIENTS[print_config].place}")
         output.write(_settings(print_config, roots, structured, work, inlinetask_min_level))
         return
+    roots = _roots_of(roots, work)
     open_roots(
         roots, inlinetask_min_level, no_sync=True, is_filled=False
     )  # what is wrong is told now
@@ -96,6 +97,18 @@ def mcp(
     finally:
         for name in server.close():
             output.complain(f"copy {name} has edits", f"orgctx work diff {name}")
+
+
+def _roots_of(roots: Sequence[str], work: str | None) -> Sequence[str]:
+    """The roots that were named, else those of the working copy that was, if it is there."""
+    if roots or not work:
+        return roots
+    from ..workcopy import Workcopies  # only who works in a copy pays
+
+    try:
+        return Workcopies().roots(work)
+    except NotFound:
+        return roots
 
 
 def _desks(roots: Sequence[str], work: str | None) -> Callable[[], Desk] | None:
