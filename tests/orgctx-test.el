@@ -57,7 +57,7 @@ after text
 
 (defun orgctx-test-wait ()
   "Wait until the program has answered."
-  (with-timeout (60 (error "The program does not end"))
+  (with-timeout (300 (error "The program does not end"))
     (while (orgctx-test-running)
       (accept-process-output nil 0.02))))
 
@@ -773,27 +773,35 @@ It must say nothing else and end with STATUS."
   (orgctx-test-program "orgctx 0.1.0" "echo $$ > pid; exec sleep 600")
   "A program that does not end.")
 
+(defun orgctx-test-started (folder)
+  "Say whether the program has written its number in FOLDER."
+  (let ((file (file-attributes (concat folder "pid"))))
+    (and file (> (file-attribute-size file) 1))))
+
 (defun orgctx-test-pid ()
   "Wait for the program to write its number in this folder, and return it."
-  (with-timeout (20 (error "The program does not start"))
-    (while (not (and (file-exists-p "pid")
-                     (> (file-attribute-size (file-attributes "pid")) 1)))
+  (with-timeout (120 (error "The program does not start"))
+    (while (not (orgctx-test-started default-directory))
       (accept-process-output nil 0.02)))
   (string-to-number (orgctx-test-bytes (expand-file-name "pid"))))
 
 (defun orgctx-test-should-end (pid)
   "Check that the process PID ends."
-  (with-timeout (20 (ert-fail "The program goes on"))
+  (with-timeout (120 (ert-fail "The program goes on"))
     (while (not (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
       (accept-process-output nil 0.02))))
 
 (ert-deftest orgctx-test-quit-stops-who-waits-and-the-program ()
   (orgctx-test-in "note.org" orgctx-test-text
-    (let ((orgctx-program orgctx-test-endless))
-      (run-at-time 0.5 nil (lambda () (setq quit-flag t)))
-      (should (eq 'quit (condition-case nil
-                            (orgctx-focus-string)
-                          (quit 'quit))))
+    (let* ((orgctx-program orgctx-test-endless)
+           (timer (run-at-time 0.1 0.1 (lambda ()
+                                         (when (orgctx-test-started folder)
+                                           (setq quit-flag t))))))
+      (should (eq 'quit (unwind-protect
+                            (condition-case nil
+                                (orgctx-focus-string)
+                              (quit 'quit))
+                          (cancel-timer timer))))
       (should-not (orgctx-test-running))
       (orgctx-test-should-end (orgctx-test-pid)))))
 
