@@ -184,6 +184,7 @@ READS = (
     ("tokens", "n.org"),
     ("context", "mine"),
     ("ls", "n.org"),
+    ("tokens", "n.org"),
     ("grep", "mine"),
     ("read", "a.org", "--subtree"),
     ("read", "a.org::One"),

@@ -32,6 +32,10 @@ def work() -> None:
 
     ID names a copy. Exit status 3 of commit: something is in conflict or was refused, and is still
     in the copy.
+
+    \b
+    Example:
+      orgctx work open draft
     """
 
 
@@ -42,6 +46,10 @@ def open_(copy_id: str, roots: Sequence[str]) -> None:
     """Open a copy, made on first use, and print its folder.
 
     A copy that was there keeps its edits; the rest of it becomes what the notes are now.
+
+    \b
+    Example:
+      orgctx work open draft --root ~/org
     """
     copy = Workcopies(*roots_or_default(roots)).open(copy_id)
     for problem in copy.problems:
@@ -52,7 +60,12 @@ def open_(copy_id: str, roots: Sequence[str]) -> None:
 @work.command()
 @format_option
 def status(form: str) -> None:
-    """List the copies: name, edited notes, folder."""
+    """List the copies: name, edited notes, folder.
+
+    \b
+    Example:
+      orgctx work status
+    """
     rows = Workcopies().status()
     if form == "json":
         data = [{**each._asdict(), "folder": str(each.folder)} for each in rows]
@@ -65,7 +78,12 @@ def status(form: str) -> None:
 @click.argument("copy_id", metavar="ID")
 @format_option
 def diff(copy_id: str, form: str) -> None:
-    """Print what was edited in a copy, as a patch."""
+    """Print what was edited in a copy, as a patch.
+
+    \b
+    Example:
+      orgctx work diff draft
+    """
     rows = Workcopies().diff(copy_id)
     if form == "json":
         output.write(output.to_json({"edited": [each._asdict() for each in rows]}))
@@ -89,6 +107,10 @@ def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, for
 
     What others edited meanwhile is merged, entry by entry. Outcomes: written, merged, deleted,
     unchanged; conflict, refused.
+
+    \b
+    Example:
+      orgctx work commit draft -m 'Close what is done'
     """
     report = Workcopies().commit(copy_id, message, on_conflict, allow_shrink)
     if form == "json":
@@ -117,7 +139,12 @@ def _tell_held(copy_id: str, outcomes: Sequence[Outcome]) -> None:
 @work.command()
 @click.argument("copy_id", metavar="ID")
 def discard(copy_id: str) -> None:
-    """Delete a copy; what was edited in it stays in the history."""
+    """Delete a copy; what was edited in it stays in the history.
+
+    \b
+    Example:
+      orgctx work discard draft
+    """
     Workcopies().discard(copy_id)
 
 
@@ -129,7 +156,12 @@ def discard(copy_id: str) -> None:
     help="Not used for so long: a number and s, m, h, d or w.",
 )
 def prune(older_than: str) -> None:
-    """Discard the copies that nobody has used for long; print their names."""
+    """Discard the copies that nobody has used for long; print their names.
+
+    \b
+    Example:
+      orgctx work prune --older-than 2w
+    """
     for each in Workcopies().prune(seconds(older_than)):
         output.write(f"{printable(each)}\n")
 
@@ -138,7 +170,12 @@ def prune(older_than: str) -> None:
 @option("--limit", type=Whole(1), default=20, metavar="N", help="The newest so many.")
 @format_option
 def log(limit: int, form: str) -> None:
-    """List what was committed or discarded, the newest first."""
+    """List what was committed or discarded, the newest first.
+
+    \b
+    Example:
+      orgctx work log --limit 5
+    """
     rows = Workcopies().log(limit)
     if form == "json":
         data = [{"revision": revision, **record.to_data()} for revision, record in rows]
@@ -154,5 +191,9 @@ def show(revision: str) -> None:
 
     REV is of a commit, or of a version as `commit` and `read` name it. PATH is a note in a commit;
     base/, ours/ or theirs/ before it mean another version than the result.
+
+    \b
+    Example:
+      orgctx work show 3fa9c1d2
     """
     output.write(Workcopies().show(revision))
