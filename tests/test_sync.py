@@ -469,6 +469,18 @@ def test_on_a_full_disk_the_notes_are_read(
     assert open_memex(root).node("more-000049").title == "M49"
 
 
+def test_a_store_that_cannot_be_made_is_told_with_its_place(
+    root: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
+) -> None:
+    def denied(file: Path) -> sqlite3.Connection:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("orgctx.store.connections.connect", denied)
+    answer = ask("ls", "--root", root)
+    assert answer.status == 0
+    assert f"no store: {database_file()}: Permission denied; the notes are read" in answer.err
+
+
 def test_a_store_that_cannot_be_read_is_told_in_one_line(
     root: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:

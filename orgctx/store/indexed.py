@@ -64,6 +64,13 @@ _DUPLICATES = (
 )
 
 
+def fault_of(error: Exception) -> str:
+    """What is wrong with the database, in a clause."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def looked_up(
     method: Callable[Concatenate[IndexedStore, P], T],
 ) -> Callable[Concatenate[IndexedStore, P], T]:
@@ -76,7 +83,7 @@ def looked_up(
             try:
                 return method(self, *args, **kwargs)
             except NO_STORE as error:
-                self.fault = str(error)
+                self.fault = fault_of(error)
         return read(self, *args, **kwargs)
 
     return found
@@ -187,7 +194,7 @@ class IndexedStore(Store):
         try:
             report = self.sync(progress=progress, summaries="leave")
         except NO_STORE as error:
-            self.fault = str(error)
+            self.fault = fault_of(error)
             return True
         return self._connections.have_news() or report.is_changed or bool(report.problems)
 
@@ -277,7 +284,7 @@ class IndexedStore(Store):
         try:
             return self._connections.whole(lambda: known_counts(self.connection, encoding, texts))
         except NO_STORE as error:
-            self.fault = str(error)
+            self.fault = fault_of(error)
             return {}
 
     def remember_meanings(self, meanings: Mapping[int, bytes]) -> None:

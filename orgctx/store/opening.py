@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..config import load, users_file
 from ..errors import BadArgument
-from .indexed import IndexedStore
+from .indexed import IndexedStore, fault_of
 from .store import Store
 
 if TYPE_CHECKING:
@@ -53,5 +53,5 @@ def open_store(
         return indexed
     except (sqlite3.Error, OSError) as error:
         store = Store(folders, inlinetask_min_level, config)
-        store.fault = str(error)
+        store.fault = fault_of(error)
         return store

@@ -126,7 +126,9 @@ def _told(error: Exception) -> tuple[dict[str, str | int], int]:
     if isinstance(error, sqlite3.Error):
         return _fields(f"the store: {error}", f"delete {database_file()}: it is made anew"), 1
     if isinstance(error, OSError):
-        return _fields(f"{error.strerror}{f': {error.filename}' if error.filename else ''}"), 1
+        what = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
+        hint = "check its permissions" if isinstance(error, PermissionError) else ""
+        return _fields(what, hint), 1
     return _fields(f"this is a bug: {output.place_of(error)}", "please report it"), BUG
 
 

@@ -125,15 +125,18 @@ def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, for
 
 def _tell_held(copy_id: str, outcomes: Sequence[Outcome]) -> None:
     """Say what was not committed, and what to do about it."""
-    held = [each.what for each in outcomes if each.is_held]
+    held = [each for each in outcomes if each.is_held]
+    what = f"{many(len(held), 'edited note')} not committed: still in the copy {copy_id}"
     hints = {
-        CONFLICT: "--on-conflict ours takes the copy's half, --on-conflict theirs the note's",
-        REFUSED: "mend there what was refused; --allow-shrink lets a note shrink",
+        "--on-conflict ours takes the copy's half, theirs the note's": _is_in(held, CONFLICT),
+        "put right what was refused, and commit again": _is_in(held, REFUSED),
+        "--allow-shrink lets a note shrink": any("shrink" in each.why for each in held),
     }
-    hint = "; ".join(hints[each] for each in (CONFLICT, REFUSED) if each in held)
-    output.complain(
-        f"{many(len(held), 'edited note')} not committed: still in the copy {copy_id}", hint
-    )
+    output.complain(what, "; ".join(each for each, is_so in hints.items() if is_so))
+
+
+def _is_in(outcomes: Sequence[Outcome], what: str) -> bool:
+    return any(each.what == what for each in outcomes)
 
 
 @work.command()
