@@ -337,6 +337,26 @@ def test_a_question_is_led_to_its_place(root: Path, query: str) -> None:
         assert places(bundle)[0] == QUESTIONS[query]
 
 
+GERMAN = {
+    "haus.org": "* Heizung\nSie wird im Herbst gewartet.\n** Entlüften der Heizkörper\n"
+    "Mit dem Schlüssel das Ventil öffnen.\n* Dachrinne reinigen\nIm November.\n",
+    "kueche.org": "* Sauerteig\nStunden gehen lassen.\n* Messer schärfen\nIm Winkel von 15.\n",
+}
+
+
+def test_a_question_in_a_language_without_stems_is_led_to_its_place(tmp_path: Path) -> None:
+    store = open_store([write(tmp_path / "notes", GERMAN)])
+    for query, place in {
+        "Wie entlüfte ich einen Heizkörper?": "haus.org:3",
+        "In welchem Winkel schärft man die Messer?": "kueche.org:3",
+        "Wann reinige ich die Dachrinnen?": "haus.org:5",
+        "Wie lange muss der Teig gehen?": "kueche.org:1",
+    }.items():
+        assert places(asked(store, query))[0] == place
+    for query in ("Wie hoch ist die Miete?", "Wer hat das Spiel gewonnen?", "Was sagt der Arzt?"):
+        assert asked(store, query).abstained
+
+
 NOT_THERE = ("quantum chromodynamics", "the price of bitcoin", "kubernetes", "幼儿园学费", "zzzz")
 
 

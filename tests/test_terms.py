@@ -7,7 +7,13 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from orgctx.store.words import TOKENIZE, spaced, stems
-from orgctx.views.lexicon import common_stems, function_words, synonyms
+from orgctx.views.lexicon import (
+    common_stems,
+    foreign_words,
+    function_words,
+    shared_words,
+    synonyms,
+)
 from orgctx.views.terms import FUNCTION, MOST, terms
 
 SYNTAX = st.sampled_from(
@@ -120,3 +126,27 @@ def test_function_words_are_never_synonyms():
 def test_common_words_are_words_that_anybody_uses():
     assert {"guess", "rival", "broken"} <= set(common_stems())
     assert {"kubernet", "todoist", "hunspel"}.isdisjoint(common_stems())
+
+
+def test_words_of_one_language_are_not_of_another():
+    assert foreign_words().isdisjoint(function_words() | shared_words())
+    assert foreign_words().isdisjoint(synonyms())
+
+
+def test_in_other_languages_a_word_may_end_otherwise(index):
+    asked = terms("Wie schärfe ich die alte Säge?")
+    assert asked.is_foreign
+    kinds = {term.text: term.kind for term in asked.terms}
+    assert kinds == dict.fromkeys(("wie", "ich", "die"), "function") | dict.fromkeys(
+        ("schärfe", "alte", "säge"), "word"
+    )
+    [also] = next(term.also for term in asked.terms if term.text == "schärfe")
+    assert also == '"schär"*'
+    for english in (
+        "how do I die in this war?",
+        "MIT license",
+        "los angeles",
+        "du -h",
+        "La Scala is",
+    ):
+        assert not terms(english).is_foreign

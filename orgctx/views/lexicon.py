@@ -16,6 +16,18 @@ def function_words() -> frozenset[str]:
 
 
 @cache
+def foreign_words() -> frozenset[str]:
+    """The same in some other languages, but for words of English."""
+    return frozenset(word for line in _lines("foreign") for word in line.split())
+
+
+@cache
+def shared_words() -> frozenset[str]:
+    """The same in those languages, but words of English as well."""
+    return frozenset(word for line in _lines("shared") for word in line.split())
+
+
+@cache
 def common_stems() -> frozenset[str]:
     """Stems of English words that anybody may use of anything."""
     return frozenset(stems([word for line in _lines("common") for word in line.split()]))

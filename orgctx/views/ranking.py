@@ -34,9 +34,9 @@ ENOUGH, ENOUGH_OF_STRANGE, ENOUGH_OF_SPACELESS = 0.35, 0.7, 0.28
 word, one that the notes never use and not everybody does; and in a script without spaces."""
 TRUSTED = 3
 """Among how many of the best places that is looked for."""
-COMMON, PAIR = 0.2, 0.4
-"""What it says that no note has a word, if anybody may use it of anything; and what a pair of
-characters says, of which they say most themselves."""
+COMMON, COMMON_FOREIGN, PAIR = 0.2, 0.5, 0.4
+"""What it says that no note has a word, if anybody may use it of anything, or if that is not known
+of its language; and what a pair of characters says, of which they say most themselves."""
 
 OPEN_WORDS = frozenset({"open", "unfinished", "pending", "undone", "outstanding", "todo"})
 RECENT_WORDS = frozenset({"recent", "recently", "latest", "newest"})
@@ -85,7 +85,7 @@ def rank(words: Words, query: str, most: int, only: Set[int] | None = None) -> R
     asks = {term.text for term in asked.terms}
     board.add_open(bool(asks & OPEN_WORDS))
     hits = _hits(board, words, bool(asks & RECENT_WORDS), most)
-    covered, strange = _evidence(found, board, hits[:TRUSTED], total)
+    covered, strange = _evidence(found, board, hits[:TRUSTED], total, asked.is_foreign)
     is_spaceless = any(term.kind == "pair" for term in asked.terms)
     enough = ENOUGH_OF_SPACELESS if is_spaceless else ENOUGH
     enough = ENOUGH_OF_STRANGE if strange else enough
@@ -232,13 +232,16 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _evidence(
-    found: Sequence[Sought], board: _Board, hits: Iterable[Hit], total: int
+    found: Sequence[Sought], board: _Board, hits: Iterable[Hit], total: int, is_foreign: bool
 ) -> tuple[float, tuple[str, ...]]:
     """The share of the query that one place has; and the query's strange words."""
     telling = [each for each in found if each.term.kind != "function"] or list(found)
     unseen = [each for each in telling if not each.is_seen and each.term.kind == "word"]
     common = common_stems() if unseen else frozenset[str]()
-    says = [_says(each, common, total) for each in telling]
+    if is_foreign:  # what everybody uses is not known
+        common = frozenset(each.term.stem for each in unseen)
+    worth = COMMON_FOREIGN if is_foreign else COMMON
+    says = [_says(each, total, worth if each.term.stem in common else 1.0) for each in telling]
     covered = (
         sum(w * board.share(each, hit.node.id) for each, w in zip(telling, says, strict=True))
         for hit in hits
@@ -247,10 +250,10 @@ def _evidence(
     return max(covered, default=0.0) / (sum(says) or 1.0), strange
 
 
-def _says(each: Sought, common: frozenset[str], total: int) -> float:
-    """How much it says that a place has a term."""
+def _says(each: Sought, total: int, worth: float) -> float:
+    """How much it says that a place has a term. worth: of one that no note has."""
     if each.term.kind == "pair":
         return PAIR * each.rarity
     if each.is_seen or each.term.kind != "word":
         return each.rarity
-    return log(1 + (total + 0.5) / 0.5) * (COMMON if each.term.stem in common else 1.0)
+    return worth * log(1 + (total + 0.5) / 0.5)

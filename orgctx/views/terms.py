@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..store.roots import nfc
 from ..store.words import is_spaceless, phrase, spaced, stems
-from .lexicon import function_words, synonyms
+from .lexicon import foreign_words, function_words, shared_words, synonyms
 
 MOST = 48
 """How many terms of a query are looked for, the first of them."""
 FUNCTION = 0.5
 """What a word is worth that holds a question together."""
+LEAST, ENDING = 4, 2
+"""How many characters of a word stand for it where its stem is not known, at least; and how many at
+its end do not."""
 NEAR = 3
 """How many words may stand between two that were asked for side by side."""
 
@@ -41,10 +44,12 @@ class Terms(NamedTuple):
     """What a query looks for.
 
     near: expressions for words that it has side by side, each with the numbers of the two terms.
+    is_foreign: whether it is in a language of which no stems are known.
     """
 
     terms: tuple[Term, ...]
     near: tuple[tuple[str, int, int], ...]
+    is_foreign: bool = False
 
 
 def terms(query: str) -> Terms:
@@ -54,14 +59,20 @@ def terms(query: str) -> Terms:
     Returns: its words by stem, each once; of scripts without spaces characters and pairs of them.
     """
     runs = [run for word in _WORD.findall(nfc(query)) for run in _runs(word)][: MOST * 2]
+    is_foreign = _is_foreign({run.lower() for run in runs})
     found: dict[str, Term] = {}
     for run, stem in zip(runs, stems([run.lower() for run in runs]), strict=True):
-        for term in _spaceless(run) if is_spaceless(run) else _word(run.lower(), stem):
+        for term in _spaceless(run) if is_spaceless(run) else _word(run.lower(), stem, is_foreign):
             found.setdefault(term.stem, term)
     kept = tuple(found.values())[:MOST]
     places = {term.text: place for place, term in enumerate(kept) if term.kind == "word"}
     sequence = [run.lower() for run in runs if run.lower() in places]
-    return Terms(kept, tuple(_near(sequence, places)))
+    return Terms(kept, tuple(_near(sequence, places)), is_foreign)
+
+
+def _is_foreign(words: Set[str]) -> bool:
+    """Whether a question is not English, by the words that hold it together."""
+    return len(words & foreign_words()) > len(words & (function_words() - shared_words()))
 
 
 def _runs(word: str) -> Iterable[str]:
@@ -71,12 +82,15 @@ def _runs(word: str) -> Iterable[str]:
     return ("".join(run) for _, run in groupby(word, is_spaceless))
 
 
-def _word(text: str, stem: str) -> Iterator[Term]:
-    if text in function_words():
+def _word(text: str, stem: str, is_foreign: bool) -> Iterator[Term]:
+    little = foreign_words() | shared_words() if is_foreign else function_words()
+    if text in little:
         yield Term(text, phrase(text), stem, FUNCTION, (), "function")
     elif stem:
-        also = synonyms().get(stem, ())
-        yield Term(text, phrase(text), stem, 1.0, tuple(map(phrase, also)))
+        also = tuple(map(phrase, synonyms().get(stem, ())))
+        beginning = text[: max(len(text) - ENDING, LEAST)]
+        also += (f"{phrase(beginning)}*",) if is_foreign and len(text) > LEAST else ()
+        yield Term(text, phrase(text), stem, 1.0, also)
 
 
 def _spaceless(run: str) -> Iterator[Term]:
