@@ -521,6 +521,12 @@ def test_definitions_are_found_however_often_else_a_word_is_there(tmp_path: Path
     assert lines_of(bundle, "relevant symbols") == ["Mulch — term — b.org:52"]
 
 
+def test_a_term_of_one_character_is_found(tmp_path: Path) -> None:
+    notes = {"a.org": "* 家\n- 炉 :: 冬天取暖\n", "b.org": "* 书\n- 冬天 :: 一年最冷的时候\n"}
+    bundle = asked(open_store([write(tmp_path / "notes", notes)]), "炉", mode="definitions")
+    assert lines_of(bundle, "relevant symbols") == ["炉 — term — a.org:2"]
+
+
 def test_a_bundle_orients_maps_and_tells_what_to_run(root: Path) -> None:
     bundle = asked(open_store([root]), "black spot", call=shell_call("--root", "my notes"))
     focus, read = (

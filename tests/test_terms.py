@@ -32,7 +32,7 @@ QUERIES = st.lists(
 @pytest.fixture(scope="module")
 def index():
     connection = sqlite3.connect(":memory:")
-    connection.execute(f"CREATE VIRTUAL TABLE words USING fts5(body, tokenize='{TOKENIZE}')")
+    connection.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZE}")')
     return connection
 
 
@@ -71,6 +71,30 @@ def test_a_query_has_each_term_once_and_few(query):
 def test_words_are_taken_by_stem_and_without_diacritics():
     assert texts("Exporting exported exports Café cafe") == ["exporting", "café"]
     assert stems(["exporting", "Café", "a-b", "?"]) == ["export", "cafe", "a b", ""]
+
+
+@pytest.mark.parametrize(
+    ("asked", "stands", "is_same"),
+    [
+        ("किताब", "किताब", True),
+        ("किताब", "कातिब", False),
+        ("שלום", "שָׁלוֹם", True),
+        ("كِتَاب", "كتاب", True),
+        ("میخواهم", "می\u200cخواهم", True),
+        ("STRASSE", "Straße", True),
+        ("cooperate", "co\u00adoperate", True),
+        ("api", "ＡＰＩ", True),
+        ("office file", "oﬃce ﬁle", True),
+        ("ελληνικος", "ΕΛΛΗΝΙΚΌΣ", True),
+        ("елка", "ёлка", True),
+        ("мой", "мои", False),
+        ("カナ", "ｶﾅ", True),
+        ("istanbul", "İstanbul", True),
+        ("สวัสดี", "สวัสดี", True),
+    ],
+)
+def test_a_word_is_found_however_it_is_written(index, asked, stands, is_same):
+    assert all(matches(index, term.match, stands) for term in terms(asked).terms) == is_same
 
 
 def test_words_that_hold_a_question_together_say_less():

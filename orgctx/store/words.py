@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from ..core.model import Node
 from .symbols import Symbol
 
-TOKENIZE = "porter unicode61 remove_diacritics 2"
-"""How the index cuts and folds words: by stems where they are English, and without diacritics."""
+TOKENIZE = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+"""How the index cuts and folds words: by stems where they are English, and without diacritics; but
+with the marks that are vowels of Indic scripts."""
 WORDS = (
-    f"CREATE VIRTUAL TABLE words USING fts5(title, names, body, tokenize='{TOKENIZE}')",
+    f'CREATE VIRTUAL TABLE words USING fts5(title, names, body, tokenize="{TOKENIZE}")',
     "CREATE VIRTUAL TABLE word_place USING fts5vocab(words, instance)",
 )
 """The index: the words of each node, and where each word is."""
@@ -35,18 +37,35 @@ MANY = 10_000
 """Nodes that are too many to look where each is: that a word is rare does not hang on it then."""
 
 _SPACELESS = re.compile(f"[{SPACELESS}]+")
+_OPTIONAL = re.compile(
+    "[\u00ad\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u200c\u200d\u2060\ufeff]"
+)
+_ACCENTED = re.compile("[\u0370-\u03ff\u1f00-\u1fff\u0451]")
+_ACCENTS = re.compile("(?<=[\u0370-\u03ff])[\u0300-\u036f]+|(?<=\u0435)\u0308")
 _DIGIT = re.compile(r"[0-9]")
 _ALIASES = frozenset({"ROAM_ALIASES", "ALIASES"})
 _IDS = frozenset({"ID", "CUSTOM_ID"})
 
 
-def spaced(text: str) -> str:
-    """Text as it is indexed: scripts without spaces get them, and no NUL ends it early.
+def folded(text: str) -> str:
+    """Text as words are compared: without what they may be written with or without.
 
-    SQLite knows the small letters of Unicode 6.1 alone, so it gets small ones.
+    That is case, forms of one character (Unicode's NFKC), soft hyphens, joiners, the points of
+    Hebrew and Arabic, and the accents of Greek and of Russian. To those of Latin SQLite sees.
     """
+    if text.isascii():
+        return text
+    text = normalize("NFKC", text).casefold()
+    if _ACCENTED.search(text):
+        text = normalize("NFC", _ACCENTS.sub("", normalize("NFD", text)))
+    return _OPTIONAL.sub("", text)
+
+
+def spaced(text: str) -> str:
+    """Text as it is indexed: scripts without spaces get them, and no NUL ends it early."""
     if not text.isascii():
-        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", text.lower())
+        text = _SPACELESS.sub(lambda match: f" {' '.join(match[0])} ", folded(text))
     return text.replace("\0", " ")
 
 
@@ -310,9 +329,9 @@ def stems(words: Sequence[str]) -> list[str]:
     A word that the index would cut in two is its parts, joined by a blank.
     """
     own = sqlite3.connect(":memory:")
-    own.execute(f"CREATE VIRTUAL TABLE given USING fts5(word, content='', tokenize='{TOKENIZE}')")
+    own.execute(f"CREATE VIRTUAL TABLE given USING fts5(word, content='', tokenize=\"{TOKENIZE}\")")
     own.execute("CREATE VIRTUAL TABLE part USING fts5vocab(given, instance)")
-    numbered = list(enumerate(words))
+    numbered = list(enumerate(map(folded, words)))
     own.executemany("INSERT INTO given (rowid, word) VALUES (?, ?)", numbered)
     parts: dict[int, list[str]] = {}
     for term, number in own.execute('SELECT term, doc FROM part ORDER BY doc, "offset"'):

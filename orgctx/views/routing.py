@@ -167,7 +167,9 @@ class Search:
         nodes = list(dict.fromkeys([*self._named, *likely]))
         known = self.words.symbols(nodes)
         each = [(node, symbol) for node in nodes for symbol in known.get(node, ())]
-        wanted = {t.stem for t in self.ranking.terms if t.kind in ("word", "pair")}
+        terms = self.ranking.terms
+        wanted = {t.stem for t in terms if t.kind in ("word", "pair")}
+        wanted = wanted or {t.stem for t in terms if t.kind == "character"}
         found: dict[int, list[tuple[Symbol, int]]] = {}
         for (node, symbol), own in zip(each, stems([s.name for _, s in each]), strict=True):
             if said := self._said(symbol, own.split(), wanted):

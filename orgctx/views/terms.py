@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby, pairwise
 from typing import NamedTuple
+from unicodedata import category
 
-from ..store.roots import nfc
-from ..store.words import is_spaceless, phrase, spaced, stems
+from ..store.words import folded, is_spaceless, phrase, spaced, stems
 from .lexicon import foreign_words, function_words, shared_words, synonyms
 
 MOST = 48
@@ -21,7 +21,7 @@ its end do not."""
 NEAR = 3
 """How many words may stand between two that were asked for side by side."""
 
-_WORD = re.compile("[^\\W_]+(?:[\u0300-\u036f]+[^\\W_]*)*")
+_WORD = re.compile("[^\\W_]+")
 
 
 class Term(NamedTuple):
@@ -58,7 +58,7 @@ def terms(query: str) -> Terms:
     query: any text; nothing in it is syntax.
     Returns: its words by stem, each once; of scripts without spaces characters and pairs of them.
     """
-    runs = [run for word in _WORD.findall(nfc(query)) for run in _runs(word)][: MOST * 2]
+    runs = [run for word in _words(folded(query)) for run in _runs(word)][: MOST * 2]
     is_foreign = _is_foreign({run.lower() for run in runs})
     found: dict[str, Term] = {}
     for run, stem in zip(runs, stems([run.lower() for run in runs]), strict=True):
@@ -73,6 +73,15 @@ def terms(query: str) -> Terms:
 def _is_foreign(words: Set[str]) -> bool:
     """Whether a question is not English, by the words that hold it together."""
     return len(words & foreign_words()) > len(words & (function_words() - shared_words()))
+
+
+def _words(text: str) -> Iterable[str]:
+    """The words of a text; in other scripts than Latin a mark may be a vowel."""
+    if text.isascii():
+        return _WORD.findall(text)
+    runs = groupby(text, lambda char: char.isalnum() or category(char).startswith("M"))
+    words = ("".join(run) for is_word, run in runs if is_word)
+    return (word for word in words if _WORD.search(word))
 
 
 def _runs(word: str) -> Iterable[str]:
