@@ -514,6 +514,8 @@ def test_what_is_no_text_is_refused(notes):
     copy = notes.work.open("x")
     notes.put("a.org", b"* \xff\xfe\n" + copies.A.encode(), copy.folder)
     assert "not UTF-8" in refusal(notes)
+    [(revision, _)] = notes.work.log()
+    assert "not UTF-8" in notes.work.show(f"{revision}:ours/a.org")
 
 
 def test_characters_that_the_note_s_encoding_has_not(tmp_path):

@@ -252,7 +252,7 @@ def test_durations():
         2592000,
         604800,
     ]
-    for wrong in ("", "5", "d", "-1d", "1y", "1.5h"):
+    for wrong in ("", "5", "d", "-1d", "1y", "1.5h", "9" * 5000 + "d"):
         with pytest.raises(BadArgument):
             seconds(wrong)
 
@@ -286,6 +286,13 @@ def test_a_damaged_copy_is_named_and_can_be_discarded(notes):
     (State().copies / "x/base.json").write_text("{")
     with pytest.raises(Unreadable, match="damaged"):
         notes.work.diff("x")
+    notes.work.open("y")
+    assert [(each.id, each.fault) for each in notes.work.status()] == [
+        ("x", f"{State().copies / 'x/base.json'}: damaged"),
+        ("y", ""),
+    ]
+    time.sleep(0.01)
+    assert notes.work.prune(0) == ["y"]  # it may have edits, which nobody could keep
     notes.work.discard("x")
     assert notes.work.status() == []
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import NamedTuple
 
 from ..core.entry import many
-from ..errors import BadArgument
+from ..errors import BadArgument, NotFound
 from ..tokens import count
 from ..views.page import fit
 from ..views.view import Limit
@@ -44,11 +45,11 @@ class Desk(NamedTuple):
 
     def leave(self) -> str:
         """Discard a passing copy in which nothing was edited. Returns: the name of one that is."""
-        if not self.is_passing:
-            return ""
-        if self.copies.diff(self.copy.id):
-            return self.copy.id
-        self.copies.discard(self.copy.id)
+        if self.is_passing:
+            with suppress(NotFound):  # somebody has discarded it
+                if self.copies.changed(self.copy.id):
+                    return self.copy.id
+                self.copies.discard(self.copy.id)
         return ""
 
 

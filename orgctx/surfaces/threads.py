@@ -93,13 +93,13 @@ class Threads:
         """
         self._close(copy_id)
         try:
-            if edited := self._work.diff(copy_id):
+            if edited := self._work.changed(copy_id):
                 self._work.discard(copy_id)
         except NotFound as error:
             if error.where != copy_id:
                 raise
             return []
-        return [each.path for each in edited]
+        return edited
 
     def _close(self, copy_id: str) -> None:
         """Have a copy opened anew when it is next used."""

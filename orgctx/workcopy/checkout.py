@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
@@ -160,10 +160,13 @@ class Checkout:
         else:
             self.base.add(path, data, source, note, copy)
 
-    def used(self) -> float:
-        """When somebody last opened, edited or committed it, in seconds since 1970."""
+    def used(self, edits: Iterable[Change]) -> float:
+        """When somebody last opened, edited or committed it, in seconds since 1970.
+
+        edits: its changes.
+        """
         times = [(self.place / "base.json").stat().st_mtime]
-        for each in self.changes():
+        for each in edits:
             found = self.files.read(each.path).found if each.ours is not None else None
             times += [found.st_mtime] if found else []
         return max(times)

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from ..config import load, users_file
 from ..core.merge import Side
-from ..errors import BadArgument, NotFound
+from ..errors import BadArgument, NotFound, Unreadable
 from ..store.address import get_close_matches
 from ..store.store import Store
 from .answers import store_of
@@ -134,15 +134,25 @@ class Workcopies:
         return place
 
     def status(self) -> list[Status]:
-        """Every copy there is."""
+        """Every copy there is; of one that is damaged, what is wrong with it."""
         with self._locked():
-            return [self._status(self._checkout(each)) for each in self._state.ids()]
+            return [self._status(each) for each in self._state.ids()]
 
-    @staticmethod
-    def _status(checkout: Checkout) -> Status:
+    def _status(self, copy_id: str) -> Status:
+        try:
+            checkout = self._checkout(copy_id)
+            edits = checkout.changes()
+        except Unreadable as error:
+            place = self._place(copy_id)
+            return Status(copy_id, place, {}, (), place.stat().st_mtime, error.message)
         roots = {root.name: str(root.folder) for root in checkout.roots}
-        changed = tuple(each.path for each in checkout.changes())
-        return Status(checkout.id, checkout.folder, roots, changed, checkout.used())
+        changed = tuple(each.path for each in edits)
+        return Status(copy_id, checkout.folder, roots, changed, checkout.used(edits))
+
+    def changed(self, copy_id: str) -> list[str]:
+        """The paths of the notes that were edited in a copy. Raises: NotFound."""
+        with self._locked():
+            return [each.path for each in self._checkout(copy_id).changes()]
 
     def diff(self, copy_id: str) -> list[Edited]:
         """What was edited in a copy, by path. Raises: NotFound."""
@@ -210,22 +220,18 @@ class Workcopies:
     def prune(self, older_than: float) -> list[str]:
         """Discard copies that were not used for longer than `older_than` seconds.
 
+        One that is damaged stays: what was edited in it cannot be told, so nobody would keep it.
         Returns: their names.
         """
         if isinstance(older_than, bool) or not older_than >= 0:
             raise BadArgument(f"older_than {older_than!r}: give seconds", "0 or more", "older_than")
         with self._locked():
             now = time.time()
-            old = [i for i in self._state.ids() if now - self._used(i) > older_than]
+            copies = map(self._status, self._state.ids())
+            old = [each.id for each in copies if not each.fault and now - each.used > older_than]
             for each in old:
                 self._discard(each, f"pruned: not used for {int(older_than)} seconds")
         return old
-
-    def _used(self, copy_id: str) -> float:
-        try:
-            return self._checkout(copy_id).used()
-        except Damaged:
-            return self._place(copy_id).stat().st_mtime
 
     def log(self, limit: int = 20) -> list[tuple[str, Record]]:
         """The newest records, each with its revision."""
@@ -254,7 +260,7 @@ def store_in(
     return Workcopies().store(copy_id, inlinetask_min_level, is_frozen)
 
 
-_DURATION = re.compile(r"(\d+)([smhdw])")
+_DURATION = re.compile(r"(\d{1,9})([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 

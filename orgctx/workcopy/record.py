@@ -112,10 +112,15 @@ class Report(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A copy. changed: the notes that were edited in it. used: when last, in seconds since 1970."""
+    """A copy.
+
+    changed: the notes that were edited in it. used: when last, in seconds since 1970.
+    fault: why nothing is known of it but its name and place; "" if it is whole.
+    """
 
     id: str
     folder: Path
     roots: dict[str, str]
     changed: tuple[str, ...]
     used: float
+    fault: str = ""

@@ -64,8 +64,8 @@ def _short(revision: str | None) -> str:
 
 def status_line(status: Status) -> str:
     """A copy on one line."""
-    count = many(len(status.changed), "edited note")
-    return f"{printable(status.id)} — {count} — {printable(str(status.folder))}\n"
+    state = "damaged" if status.fault else many(len(status.changed), "edited note")
+    return f"{printable(status.id)} — {state} — {printable(str(status.folder))}\n"
 
 
 def log_line(revision: str, record: Record) -> str:
@@ -147,8 +147,8 @@ class Past:
         data = self._history.data(revision)
         try:
             return shown(data, path, _tags(record))
-        except Unreadable:
-            return b""
+        except Unreadable:  # of which `_lines` tells no more than that
+            return data
 
 
 def _tags(record: Record) -> frozenset[str]:
