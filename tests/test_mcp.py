@@ -28,8 +28,10 @@ from notes import write
 from program import PROGRAM, Ask, run_python
 
 from orgctx import open_memex
+from orgctx.surfaces import serving
 from orgctx.surfaces.answers import ERROR, compact
 from orgctx.surfaces.clients import CLIENTS, snippet
+from orgctx.surfaces.editing import new_desk
 from orgctx.surfaces.serving import SHOWS_DATA_ALONE
 from orgctx.surfaces.tools import READING
 from orgctx.tokens import count
@@ -291,6 +293,25 @@ def test_sessions_that_write_do_not_see_each_others_edits(notes: Path, ask: Ask)
         served.process.send_signal(signal.SIGINT)
         served.process.wait(30)
     assert json.loads(ask("work", "status", "--format", "json").out) == {"copies": []}
+
+
+def test_what_a_forgotten_session_has_edited_is_told_at_the_end(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names of two copies; a third that somebody has discarded is no trouble."""
+    monkeypatch.setattr(serving, "SESSIONS", 1)
+    desks = [new_desk([str(notes)]) for _ in range(5)]
+    opened = iter(desks)
+    store = desks[0].copy.store
+    server = serving.Server(lambda progress: store, open_desk=lambda: next(opened))
+    for number in range(5):
+        tools = server._tools((str(number), ""), store)
+        if number in (0, 4):
+            assert not tools.call("write", {"path": "c.org", "text": "* Left\n"}).is_error
+    desks[3].copies.discard(desks[3].copy.id)
+    left = [desks[0].copy.id, desks[4].copy.id]
+    assert server.close() == left
+    assert [each.id for each in desks[0].copies.status()] == sorted(left)
 
 
 def test_a_copy_that_is_named_is_the_one_of_the_command(notes: Path, ask: Ask) -> None:

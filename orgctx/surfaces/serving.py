@@ -63,6 +63,7 @@ class Server(MCPServer[Any]):
         self._workers = ThreadPoolExecutor(WORKERS, "orgctx")
         self._stopping = threading.Event()
         self._sessions: OrderedDict[tuple[str, str], Tools] = OrderedDict()
+        self._left: list[str] = []
         self._lock = threading.Lock()
 
     async def list_tools(self) -> list[Tool]:
@@ -109,7 +110,9 @@ class Server(MCPServer[Any]):
         """
         self.stop()
         with self._lock:
-            return [name for each in self._sessions.values() if (name := each.close())]
+            while self._sessions:
+                self._forget()
+            return self._left
 
     def _answered(
         self, session: tuple[str, str], name: str, arguments: dict[str, Any], told: _Told
@@ -131,8 +134,13 @@ class Server(MCPServer[Any]):
                 self._sessions[session] = Tools(store, has_data, workspace=os.curdir, desk=desk)
             self._sessions.move_to_end(session)
             if len(self._sessions) > 2 * SESSIONS:
-                self._sessions.popitem(last=False)[1].close()
+                self._forget()
             return self._sessions[session]
+
+    def _forget(self) -> None:
+        """End the longest unused session; its copy is told of at the end if it has edits."""
+        if name := self._sessions.popitem(last=False)[1].close():
+            self._left.append(name)
 
     def _gets_data(self, client: str) -> bool:
         if self._structured == "auto":
