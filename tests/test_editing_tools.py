@@ -207,7 +207,7 @@ def test_any_call_is_answered_within_its_budget(
             event("refused")
         else:
             assert MARKED.match(answer.text)
-            assert cost(answer) <= arguments.get("budget", BUDGET)
+            assert cost(answer) <= (arguments.get("budget") or BUDGET)
             event(f"{name} answered")
         if name != "commit":
             assert copies.state(notes.root) == before
