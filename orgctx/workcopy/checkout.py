@@ -55,8 +55,17 @@ class Checkout:
             if not files.is_real(root.folder) or not root.folder.is_dir():
                 hint = "discard it, and open it again"
                 raise Damaged(f"copy {copy_id}: its folder is gone", hint, str(root.folder))
-        self.base, self.notes, self.files = Base(place), Files(self.roots), Files(self.copied)
-        self.base.resolve(self._revision)
+        self.notes, self.files = Files(self.roots), Files(self.copied)
+
+    @cached_property
+    def base(self) -> Base:
+        """What the files were made from; who only reads them does without.
+
+        Raises: Damaged.
+        """
+        found = Base(self.place)
+        found.resolve(self._revision)
+        return found
 
     def _revision(self, path: str) -> str | None:
         return self._copied(path).revision
