@@ -264,4 +264,4 @@ def test_a_question_that_drops_and_cuts_and_counts_is_among_the_generated() -> N
         details = {row.detail for row in rows}
         return {Detail.DROPPED, Detail.CUT} <= details and any(row.unlisted for row in rows)
 
-    assert find(questions(), is_hard, settings=settings(phases=[Phase.generate]))
+    assert find(questions(), is_hard, settings=settings(phases=[Phase.generate], max_examples=3000))

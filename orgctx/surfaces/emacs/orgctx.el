@@ -228,7 +228,7 @@ transparent, so INPUT, bytes or nil, is a file there."
   (let ((command (append (orgctx--command) arguments)))
     (if (not (and input (file-remote-p default-directory)))
         command
-      (let ((file (make-nearby-temp-file "orgctx"))
+      (let ((file (make-nearby-temp-file "orgctx-unsaved-"))
             (coding-system-for-write 'no-conversion))
         (setf (orgctx--request-temporary request) file)
         (write-region input nil file nil 'quiet)
