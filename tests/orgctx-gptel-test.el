@@ -80,17 +80,21 @@
   (orgctx-gptel-test-in
    (let ((orgctx-roots (list folder)))
      (should (equal (mapcar #'gptel-tool-name (orgctx-gptel-tools))
-                    '("orgctx_context" "orgctx_ls" "orgctx_grep"
-                      "orgctx_focus" "orgctx_read")))
-     (should (string-match-p " — 1 file, 4 headlines"
-                             (orgctx-gptel-test-call "orgctx_ls")))
+                    '("orgctx_context" "orgctx_focus" "orgctx_overview"
+                      "orgctx_ls" "orgctx_grep" "orgctx_read"
+                      "orgctx_status")))
      (should (string-match-p "^note.org::After — "
                              (orgctx-gptel-test-call "orgctx_ls" "note.org")))
+     (should (string-match-p " — 1 file, 4 headlines"
+                             (orgctx-gptel-test-call "orgctx_ls")))
      (should (string-match-p "^ +9: target text: naïve"
                              (orgctx-gptel-test-call "orgctx_grep" "naïve")))
+     (should (string-match-p "^ +9: target text: naïve"
+                             (orgctx-gptel-test-call "orgctx_grep" "NAÏVE" nil
+                                                     :json-false t)))
      (should (string-match-p "^child text$"
                              (orgctx-gptel-test-call
-                              "orgctx_focus" "note.org:11" 300)))
+                              "orgctx_focus" ["note.org:11"] nil nil 300)))
      (should (string-match-p "^11: child text$"
                              (orgctx-gptel-test-call
                               "orgctx_read" "note.org:11")))
@@ -102,27 +106,37 @@
   (orgctx-gptel-test-in
    (let ((orgctx-roots (list folder)))
      (orgctx-gptel-tools)
-     (should (string-prefix-p "NotFound: "
-                              (orgctx-gptel-test-call "orgctx_read" "x.org:1")))
-     (should (string-prefix-p "BudgetTooSmall: "
-                              (orgctx-gptel-test-call
-                               "orgctx_focus" "note.org:11" 1)))
-     (should (string-prefix-p "OutsideRoot: "
-                              (orgctx-gptel-test-call
-                               "orgctx_read" "/etc/notes.org"))))))
+     (pcase-dolist (`(,kind ,tool . ,values)
+                    '(("NotFound" "orgctx_read" "x.org:1")
+                      ("BudgetTooSmall" "orgctx_focus" ["note.org:11"] nil nil 1)
+                      ("OutsideRoot" "orgctx_read" "/etc/notes.org")
+                      ("BadArgument" "orgctx_read")))
+       (should (string-prefix-p
+                (format "{\"error\":\"%s\"" kind)
+                (apply #'orgctx-gptel-test-call tool values)))))))
 
 (ert-deftest orgctx-gptel-test-tools-need-roots ()
   (let ((orgctx-roots nil))
     (should-error (orgctx-gptel-tools) :type 'user-error)))
 
 (ert-deftest orgctx-gptel-test-tools-are-described ()
-  (let ((orgctx-roots '("/nowhere")))
-    (dolist (tool (orgctx-gptel-tools))
-      (should (> (length (gptel-tool-description tool)) 20))
-      (dolist (argument (gptel-tool-args tool))
-        (should (stringp (plist-get argument :name)))
-        (should (stringp (plist-get argument :description)))
-        (should (memq (plist-get argument :type) '(string integer)))))))
+  (orgctx-gptel-test-in
+   (let ((orgctx-roots (list folder)))
+     (dolist (tool (orgctx-gptel-tools))
+       (should (> (length (gptel-tool-description tool)) 20))
+       (dolist (argument (gptel-tool-args tool))
+         (should (stringp (plist-get argument :name)))
+         (should (stringp (plist-get argument :description)))
+         (should (memq (plist-get argument :type)
+                       '(string integer boolean array)))
+         (should (eq (null (plist-get argument :items))
+                     (not (eq (plist-get argument :type) 'array))))
+         (should (eq (null (plist-get argument :optional))
+                     (and (member (plist-get argument :name)
+                                  '("query" "addresses" "address"))
+                          (not (equal (gptel-tool-name tool)
+                                      "orgctx_overview"))
+                          t))))))))
 
 (provide 'orgctx-gptel-test)
 ;;; orgctx-gptel-test.el ends here

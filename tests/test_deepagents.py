@@ -28,9 +28,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
+from orgctx import open_memex
 from orgctx.cites import normalised
 from orgctx.errors import BadArgument
 from orgctx.surfaces.deepagents import OrgctxBackend
+from orgctx.surfaces.langchain import langchain_tools
 from orgctx.surfaces.turns import FileTools, Turns, asked, tool_descriptions
 from orgctx.tokens import count
 from orgctx.workcopy import Workcopies
@@ -913,3 +915,23 @@ def test_without_the_extra_one_line_says_how_to_get_it():
     assert last.startswith("ImportError: orgctx.surfaces.deepagents needs deepagents (")
     assert last.endswith("): pip install 'orgctx[deepagents]'")
     assert ran.stderr.count("Error") == 2  # the name of the class, and in the line that raises it
+
+
+# --- The tools that all agents have --------------------------------------------------------------
+
+
+def test_tools_are_those_of_every_agent(notes):
+    ours = open_memex(notes.root).tools(data=False)
+    told = langchain_tools(ours)
+    assert [each.name for each in told] == [f"orgctx_{each['name']}" for each in ours.anthropic()]
+    agent = Agent(notes, tools=told)
+    (focus, refused) = agent.tool_answers(
+        call("orgctx_focus", addresses=["a.org::One"], budget=300),
+        call("orgctx_read", adress="a.org"),
+    )
+    assert focus.text == ours.call("focus", {"addresses": ["a.org::One"], "budget": 300}).text
+    assert '"error":"BadArgument"' in refused.text
+    offered = {each.name: each for each in agent.model.tools if hasattr(each, "args_schema")}
+    for each in ours.anthropic():
+        tool = offered[f"orgctx_{each['name']}"]
+        assert (tool.description, tool.args_schema) == (each["description"], each["input_schema"])

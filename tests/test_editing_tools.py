@@ -10,6 +10,7 @@ import pytest
 from copies import Notes
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from program import Ask
 from test_tools import ANY, MARKED, cost, error, parts, rarely
 
 from orgctx import open_memex
@@ -161,6 +162,19 @@ def test_a_long_diff_goes_on(notes: Notes, tools: Tools) -> None:
             break
         after = json.loads(below[0].partition(": diff ")[2])["after"]
     assert found == whole
+
+
+def test_the_command_edits_in_a_copy(notes: Notes, ask: Ask) -> None:
+    notes.work.open("x")
+    names = [each["name"] for each in json.loads(ask("tool", "--work", "x").out)["tools"]]
+    assert names == [each.name for each in (*READING, *WRITING)]
+    edited = {"path": "a.org", "old": "text one", "new": "mine"}
+    assert ask("tool", "edit", json.dumps(edited), "--work", "x").status == 0
+    assert notes.get("a.org") == copies.A
+    assert ask("tool", "commit", '{"message": "m"}', "--work", "x").status == 0
+    assert notes.get("a.org") == copies.A.replace("text one", "mine")
+    assert ask("tool", "diff", "--work", "x", "--root", notes.root).status == 2
+    assert ask("tool", "diff", "--work", "none").status == 1
 
 
 # --- Whatever is asked ---------------------------------------------------------------------------

@@ -288,6 +288,15 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "collections": [ROOT, (*ROOT, "--format", "json"), (*ROOT, "--no-sync")],
     "init": [(*ROOT, "--force")],
     "mcp": [(*ROOT, "--print-config", "codex")],
+    "tool": [
+        ("status", *ROOT),
+        *(
+            (name, json.dumps(given), *ROOT)
+            for each in (*SHOWN, *NEAR, *EXACT)
+            for name, given in (("read", {"address": each}), ("focus", {"addresses": [each]}))
+        ),
+        *(("context", json.dumps({"query": each}), *ROOT) for each in ASKED_FOR),
+    ],
     "work": [
         *(("open", "x", *ROOT), ("open", "x"), ("status",), ("status", "--format", "json")),
         *(("diff", "x"), ("commit", "x", "-m", "m"), ("log",), ("prune",)),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from notes import write
+from program import Ask
 
 from orgctx import Memex, open_memex
 from orgctx.errors import Ambiguous
@@ -85,6 +86,36 @@ def test_a_function_returns_the_text_of_the_answer(memex: Memex) -> None:
 
 def test_the_instructions_are_short() -> None:
     assert count(INSTRUCTIONS) <= 120
+
+
+def test_the_command_tells_and_answers_the_same(memex: Memex, tmp_path: Path, ask: Ask) -> None:
+    write(tmp_path / "notes", NOTES)
+    root, tools = ("--root", tmp_path / "notes"), Tools(memex._store, has_data=False)
+    assert json.loads(ask("tool").out) == {"tools": tools.anthropic()}
+    for name, arguments in (
+        ("focus", {"addresses": ["a.org::One"], "budget": 300}),
+        ("read", {"address": "p/b.org::Beta"}),
+        ("read", {"adress": "a.org"}),
+        ("ls", {"path": "a.org"}),
+    ):
+        answer = tools.call(name, arguments)
+        said = ask("tool", name, json.dumps(arguments), *root)
+        assert said.status == answer.is_error
+        assert unnumbered(said.out.strip()) == unnumbered(answer.text.strip())
+        assert ask("tool", name, "-", *root, given=json.dumps(arguments).encode()).out
+    for name, arguments, told in (
+        ("nothing", "", "no such tool"),
+        ("read", "{", "arguments: not JSON"),
+        ("commit", '{"message": "m"}', "no such tool"),
+    ):
+        said = ask("tool", name, arguments, *root)
+        assert (said.status, said.err) == (1, "")
+        assert told in json.loads(said.out)["message"]
+
+
+def unnumbered(text: str) -> str:
+    """An answer without the number of its marks, which each process has for itself."""
+    return re.sub(r"(?<=notes )[0-9]{12}(?=>$)", "0", text, flags=re.M)
 
 
 # --- The budget ----------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ COMMANDS = {
     "init": "collecting",
     "watch": "keeping",
     "mcp": "connecting",
+    "tool": "calling",
     "work": "copies",
     "emacs": "keeping",
 }

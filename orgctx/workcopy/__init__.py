@@ -1,6 +1,6 @@
 """Working copies: a private folder to edit in, a diff, a checked commit; no agent framework."""
 
-from .port import POLICIES, Edited, Workcopies, seconds, store_in
+from .port import POLICIES, Edited, Workcopies, check_alone, seconds, store_in
 from .record import Clash, Outcome, Record, Report, Status
 from .tools import Copy
 
@@ -14,6 +14,7 @@ __all__ = (
     "Report",
     "Status",
     "Workcopies",
+    "check_alone",
     "seconds",
     "store_in",
 )

@@ -255,9 +255,14 @@ def store_in(
     roots: those that were named besides. is_frozen: answer without looking for changes first.
     Raises: NotFound if there is no such copy; BadArgument if roots were named.
     """
+    check_alone(copy_id, roots)
+    return Workcopies().store(copy_id, inlinetask_min_level, is_frozen)
+
+
+def check_alone(copy_id: str, roots: Sequence[str | PathLike[str]]) -> None:
+    """Raises: BadArgument if roots were named besides a copy."""
     if roots:
         raise BadArgument(f"copy {copy_id}: it has roots of its own", "name no root", "work")
-    return Workcopies().store(copy_id, inlinetask_min_level, is_frozen)
 
 
 _DURATION = re.compile(r"(\d{1,9})([smhdw])")

@@ -217,6 +217,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "collections": [("--root",), ("--root", "--format", "json")],
     "init": [("--force", "--root")],
     "mcp": [("--print-config", "codex", "--root"), ("--dry-run", "B", "--root")],
+    "tool": [
+        *(("status", "--root"), ("ls", '{"path": "a.org"}', "--root")),
+        ("read", '{"address": "bad.org", "subtree": true}', "--root"),
+    ],
     "emacs": [],
     "watch": [],
     "work": [("open", "x", "--root")],

@@ -18,8 +18,12 @@
 
 ;;; Code:
 
+(require 'cl-lib)
+(require 'json)
+(require 'let-alist)
 (require 'orgctx)
 (require 'orgctx-view)
+(require 'seq)
 
 (declare-function gptel-fsm-info "ext:gptel" (fsm))
 (declare-function gptel-make-tool "ext:gptel" (&rest slots))
@@ -97,56 +101,59 @@ buffer holds the prompt.  What cannot be shown is told, and left out."
 
 ;;; Tools
 
-(defconst orgctx-gptel--budget
-  '(:name "budget" :type integer :optional t
-          :description "the most tokens of the answer")
-  "The argument that all tools have.")
-
-(defconst orgctx-gptel--address
-  '(:name "address" :type string
-          :description "a node, as ls, grep and context name it")
-  "The argument of tools for one node.")
-
-(defconst orgctx-gptel--tools
-  `(("context" "Find where the user's Org notes answer a question; ask it first."
-     (:name "query" :type string :description "words, names or IDs"))
-    ("ls" "List Org notes one level below a path; without it, the roots."
-     (:name "path" :type string :optional t
-            :description "a folder, a file, or a headline's address"))
-    ("grep" "Find lines of Org notes that contain a text."
-     (:name "pattern" :type string :description "the text, literally"))
-    ("focus" "Show a headline in full, its surroundings in outline."
-     ,orgctx-gptel--address)
-    ("read" "Read the true lines of an entry, numbered."
-     ,orgctx-gptel--address))
-  "The tools: the program's command, what it is for, its argument.")
-
 ;;;###autoload
 (defun orgctx-gptel-tools ()
-  "Register focus, ls, read, grep and context as tools of gptel; return them.
-They read `orgctx-roots', which must be set, and nothing outside."
+  "Register the program's tools for agents as tools of gptel; return them.
+They read `orgctx-roots', which must be set, and nothing outside.  That of
+cites is not among them: it needs one session."
   (interactive)
   (require 'gptel)
   (unless orgctx-roots
     (user-error "Set `orgctx-roots': tools read only what is below them"))
-  (mapcar (pcase-lambda (`(,command ,about ,argument))
-            (gptel-make-tool
-             :name (concat "orgctx_" command)
-             :description about
-             :category "orgctx"
-             :async t
-             :args (list argument orgctx-gptel--budget)
-             :function (apply-partially #'orgctx-gptel--call command)))
-          orgctx-gptel--tools))
-
-(defun orgctx-gptel--call (command callback &optional argument budget)
-  "Call the program's COMMAND with ARGUMENT and BUDGET, then CALLBACK with text.
-An error is text, too: a model can mend its call."
   (let ((default-directory (car orgctx-roots)))
-    (orgctx--ask `(,command ,@(orgctx--root-arguments)
-                            ,@(and budget
-                                   (list "--budget" (format "%s" budget)))
-                            "--" ,(or argument ""))
+    (mapcar #'orgctx-gptel--tool
+            (seq-remove (lambda (tool) (equal (alist-get 'name tool) "cite"))
+                        (alist-get 'tools
+                                   (orgctx--parse (orgctx--answer '("tool"))))))))
+
+(defun orgctx-gptel--tool (tool)
+  "Register TOOL, as the program describes it, with gptel."
+  (let-alist tool
+    (let ((arguments (orgctx-gptel--arguments .input_schema)))
+      (gptel-make-tool
+       :name (concat "orgctx_" .name)
+       :description .description
+       :category "orgctx"
+       :async t
+       :args arguments
+       :function (apply-partially
+                  #'orgctx-gptel--call .name
+                  (mapcar (lambda (each) (plist-get each :name)) arguments))))))
+
+(defun orgctx-gptel--arguments (schema)
+  "Return the arguments of a JSON SCHEMA as gptel wants them."
+  (let ((required (alist-get 'required schema)))
+    (mapcar
+     (pcase-lambda (`(,name . ,about))
+       (let-alist about
+         `(:name ,(symbol-name name)
+           :type ,(intern .type)
+           :description ,(or .description (symbol-name name))
+           ,@(and .enum (list :enum (vconcat .enum)))
+           ,@(and .items (list :items (list :type (intern .items.type))))
+           ,@(unless (member (symbol-name name) required)
+               '(:optional t)))))
+     (alist-get 'properties schema))))
+
+(defun orgctx-gptel--call (tool names callback &rest values)
+  "Call the program's TOOL with the arguments NAMES, whose values are VALUES.
+Then call CALLBACK with its answer.  A refusal is one, too: a model can mend
+its call."
+  (let ((default-directory (car orgctx-roots))
+        (given (cl-loop for name in names for value in values
+                        when value collect (cons name value))))
+    (orgctx--ask `("tool" ,@(orgctx--root-arguments) "--"
+                   ,tool ,(if given (json-encode given) "{}"))
                  callback
                  :else (lambda (problem)
                          (funcall callback (orgctx-explain problem))))))
