@@ -18,7 +18,7 @@ from orgctx.workcopy.checkout import Checkout
 from orgctx.workcopy.checks import checked
 from orgctx.workcopy.committing import Commit
 from orgctx.workcopy.confined import Folder
-from orgctx.workcopy.history import History
+from orgctx.workcopy.history import MANY, History
 from orgctx.workcopy.planning import Plan
 from orgctx.workcopy.record import WRITTEN
 from orgctx.workcopy.state import State
@@ -881,6 +881,20 @@ def test_the_history_is_a_git_repository(notes):
     assert notes.work.log(1) == log[:1]
     for side, text in (("base", "#+title: A1"), ("result", "#+title: A21")):
         assert text in notes.work.show(f"{log[0][0]}:{side}/a.org").split("\n")[0]
+
+
+def test_many_versions_are_kept_in_one_file(tmp_path):
+    notes = Notes.make(tmp_path, {f"{number}.org": f"* {number}\n" for number in range(MANY)})
+    copy = notes.work.open("x")
+    for number in range(MANY):
+        notes.put(f"{number}.org", f"* {number}\nmine\n", copy.folder)
+    assert set(notes.outcomes().values()) == {"written"}
+    assert len(list(State().history.rglob("*.pack"))) == 1
+    [(revision, _)] = notes.work.log()
+    for number in range(MANY):
+        assert notes.work.show(f"{revision}:{number}.org") == f"* {number}\nmine\n"
+        assert notes.work.show(f"{revision}:base/{number}.org") == f"* {number}\n"
+    subprocess.run(["git", "-C", State().history, "fsck", "--strict"], check=True)
 
 
 def test_show_a_commit(notes):

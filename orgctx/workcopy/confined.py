@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -170,7 +170,7 @@ class Folder:
         mode: its permissions; None for those that the user's mask leaves of all.
         like: what is known of the other one, whose mode and owner it gets.
         mtime: its time in nanoseconds; None for now.
-        is_durable: whether it is on the disk before this returns.
+        is_durable: whether its bytes are on the disk before it takes its place; see `sync`.
         is_only: whether it may take the place of nothing but that, to the last moment.
         Returns: what is known of it.
         Raises: Stale if it may not.
@@ -193,14 +193,16 @@ class Folder:
             raise
         finally:
             os.close(descriptor)
-        if is_durable:
-            os.fsync(self.descriptor)
         return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
 
     def check(self, name: str, found: os.stat_result | None) -> None:
         """Raises: Stale if a file is not what was found there; None: none."""
         if signature(self.stat(name)) != signature(found):
             raise Stale(f"{name}: it has just changed", "try again", name)
+
+    def sync(self) -> None:
+        """Have what was written, renamed or removed in the folder on the disk."""
+        os.fsync(self.descriptor)
 
     def sweep(self) -> None:
         """Delete what a killed command has left in the folder."""
@@ -212,12 +214,10 @@ class Folder:
         """Move a file or folder, in place of what is there."""
         os.replace(name, to, src_dir_fd=self.descriptor, dst_dir_fd=folder.descriptor)
 
-    def remove(self, name: str, is_durable: bool = False) -> None:
+    def remove(self, name: str) -> None:
         """Delete a file, if there is one."""
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.descriptor)
-        if is_durable:
-            os.fsync(self.descriptor)
 
 
 class Note(NamedTuple):
@@ -303,11 +303,17 @@ class Files:
             with suppress(NotFound), self.at(path) as (folder, name):
                 if before:
                     folder.check(name, before.found)
-                folder.remove(name, is_durable)
+                folder.remove(name)
             return None
         with self.at(path, make=True) as (folder, name):
             like = before.found if before else folder.stat(name)
             return folder.write(name, data, mode, mtime, like, is_durable, before is not None)
+
+    def sync(self, paths: Iterable[str]) -> None:
+        """Have what was written or deleted at some paths on the disk."""
+        for path in {path.rpartition("/")[0]: path for path in paths}.values():
+            with suppress(NotFound, OutsideRoot, Unreadable), self.at(path) as (folder, _):
+                folder.sync()
 
     def sweep(self, path: str) -> None:
         """Delete what a killed command has left in a file's folder."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BRANCH = b"refs/heads/main"
 RECORD = "record.json"
 AUTHOR = b"orgctx <orgctx@localhost>"
+MANY = 20
+"""More versions than that are kept in one file, to wait for the disk once and not for each."""
 SHORTEST = 4
 """Digits of a revision that are enough, as in git."""
 
@@ -53,8 +55,9 @@ class History:
 
     def sweep(self) -> None:
         """Delete what a command that was killed has left: its locks, a repository half made."""
-        for lock in self._folder.rglob("*.lock"):
-            lock.unlink()
+        for pattern in ("*.lock", "tmp_pack_*"):
+            for each in self._folder.rglob(pattern):
+                each.unlink()
         rmtree(self._new, ignore_errors=True)
 
     def keep(self, versions: Iterable[bytes]) -> None:
@@ -63,8 +66,12 @@ class History:
 
         store = self._repository.object_store
         store.fsync_object_files = True
-        for data in dict.fromkeys(versions):
-            store.add_object(Blob.from_string(data))
+        blobs = [Blob.from_string(data) for data in dict.fromkeys(versions)]
+        if len(blobs) > MANY:
+            store.add_objects([(blob, None) for blob in blobs])
+        else:
+            for blob in blobs:
+                store.add_object(blob)
         store.fsync_object_files = False
 
     def record(self, record: Record) -> str:

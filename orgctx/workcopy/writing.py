@@ -56,7 +56,9 @@ class Task(NamedTuple):
         Returns: whether all is; if not, somebody else has written one of the notes meanwhile, and
             what was written has to be undone. Raises: OSError with the note's path; then, too.
         """
-        return all(self._turn(each, each.theirs, each.result) for each in self._written)
+        is_done = all(self._turn(each, each.theirs, each.result) for each in self._written)
+        self.notes.sync(each.path for each in self._written)
+        return is_done
 
     def undo(self) -> None:
         """Put back what was written.
@@ -65,6 +67,7 @@ class Task(NamedTuple):
         """
         for each in self._written:
             self._turn(each, each.result, each.theirs)
+        self.notes.sync(each.path for each in self._written)
 
     @property
     def _written(self) -> list[Outcome]:
@@ -112,6 +115,8 @@ class Doing:
         with Folder.at(self._place.parent) as folder:
             data = json.dumps(what).encode()
             folder.write(self._place.name, data, 0o600, is_durable=bool(what))
+            if what:
+                folder.sync()
 
     def end(self) -> None:
         """Say that nothing is being done."""
