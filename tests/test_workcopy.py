@@ -42,6 +42,7 @@ def test_a_copy_has_the_notes_and_nothing_else(notes):
     whats = {each.path: each.what for each in copy.problems}
     assert "sync-conflict" in whats["note.sync-conflict-20240101-101010-AB.org"]
     assert edited(notes) == {}
+    assert Path(copy) == copy.folder
 
 
 def test_a_copy_is_for_its_owner_alone(notes):

@@ -45,7 +45,7 @@ class Edit(NamedTuple):
 
 
 class Working:
-    """A copy and its notes.
+    """A copy and its notes; as a path, it is the folder.
 
     problems: what was passed over when it was opened.
     """
@@ -63,6 +63,9 @@ class Working:
     def folder(self) -> Path:
         """The folder to work in: the address of a note is its path from here."""
         return self._checkout.folder
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
     @cached_property
     def store(self) -> Store:
