@@ -676,6 +676,26 @@ def test_an_edit_made_while_it_is_committed_stays(notes, monkeypatch):
     assert notes.get("a.org") == both.replace("title: A", "title: late")
 
 
+def test_an_edit_made_while_the_copy_gets_what_was_merged_stays(notes, monkeypatch):
+    copy = notes.work.open("x")
+    notes.replace("a.org", "text one", "mine", copy.folder)
+    notes.replace("a.org", "text two", "theirs")
+    write = Folder.write
+
+    def meanwhile(self, *arguments, **keywords):
+        if self.name == str(copy.folder):
+            notes.replace("a.org", "title: A", "title: late", copy.folder)
+        return write(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Folder, "write", meanwhile)
+    assert notes.outcomes() == {"a.org": "merged"}
+    monkeypatch.undo()
+    assert "title: late" in (copy.folder / "a.org").read_text()
+    assert notes.outcomes() == {"a.org": "merged"}
+    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
+    assert notes.get("a.org") == both.replace("title: A", "title: late")
+
+
 def test_two_copies(notes):
     one, two = notes.work.open("one"), notes.work.open("two")
     notes.replace("a.org", "text one", "first", one.folder)

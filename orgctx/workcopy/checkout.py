@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from ..config import Config, load, users_file
 from ..core.model import Problem
-from ..errors import BadArgument, NotFound, OrgctxError
+from ..errors import BadArgument, NotFound, OrgctxError, Stale
 from ..store import files
 from ..store.roots import Root
 from ..store.store import Store
@@ -137,17 +137,30 @@ class Checkout:
         kept = result = _version(history, outcome.result)
         if result is not None:
             kept = shown(result, path, self.tags(path))
-        data, copy = self._copied(path)
-        if data not in (ours, kept):
+        note = self.notes.read(path)
+        try:
+            copy = self._become(path, (ours, kept), note)
+        except Stale:
             self._rebase(path, ours, "", None, None)
             return
-        note = self.notes.read(path)
-        self.files.sweep(path)
-        if data != kept:
-            mtime = note.found.st_mtime_ns if note.found else None
-            copy = self.files.write(path, kept, mtime=mtime)
         found = note.found if note.revision == outcome.result else None
         self._rebase(path, kept, outcome.result or "", found, copy)
+
+    def _become(
+        self, path: str, versions: tuple[bytes | None, bytes | None], note: Note
+    ) -> os.stat_result | None:
+        """Have the last of two versions in a file that has one of them, as old as its note.
+
+        Raises: Stale if it has neither of them: it was edited.
+        """
+        self.files.sweep(path)
+        before, data = self._copied(path), versions[-1]
+        if before.data not in versions:
+            raise Stale(f"{path}: it was edited", where=path)
+        if before.data == data:
+            return before.found
+        mtime = note.found.st_mtime_ns if note.found else None
+        return self.files.write(path, data, mtime=mtime, before=before)
 
     def _copied(self, path: str) -> Note:
         """A file of the copy; of what was put in its place and is no file, nothing."""
