@@ -420,7 +420,7 @@ class IndexedStore(Store):
         return super().counted_files() if self.fault else found
 
     def _file(self, root: Root, row: Sequence[Any]) -> File:
-        path = root.address(root.folder / os.fsdecode(row[0]))
+        path = _address(root, os.fsdecode(row[0]))
         return File(path, row[1] or name_of(path), row[2], row[3], bool(row[4]), row[5])
 
     def _place(self, address: str) -> tuple[Root, bytes] | None:
@@ -431,10 +431,11 @@ class IndexedStore(Store):
     @looked_up
     def folder(self, path: str) -> Folder | None:
         """See Store.folder; as of the last sync."""
-        if not self.holds_all(path):
-            return super().folder(path)
         if not (place := self._place(path)):
-            return None
+            return None if self.holds_all(path) else super().folder(path)
+        if not self.holds_all(path):
+            size = self.words().size_of(self._id_of(place[0]) or 0, place[1])
+            return Folder(path, *size, "") if size[0] or path in self.tops else None
         query = "SELECT path, files, headlines, summary FROM folder WHERE path = ? AND {roots}"
         rows = self._run(query, (place[1],), [self._id_of(place[0])])
         if not rows and not place[1]:
@@ -448,9 +449,7 @@ class IndexedStore(Store):
             found, more = super().folders_in(path, most, after)
             return [(self.holds_all(f.path) and self.folder(f.path)) or f for f in found], more
         rows, count, root = self._page("folder", "parent", _FOLDER, path, most, after)
-        return [
-            Folder(root.address(root.folder / os.fsdecode(row[0])), *row[1:]) for row in rows
-        ], count
+        return [Folder(_address(root, os.fsdecode(row[0])), *row[1:]) for row in rows], count
 
     @looked_up
     def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
@@ -502,12 +501,10 @@ class IndexedStore(Store):
         )
 
     def _scope_paths(self) -> list[tuple[int, str]] | None:
-        """The scope as the database knows it, without what is inside another part of it."""
+        """The scope as the database knows it."""
         if self.scope is None:
             return None
-        named = dict.fromkeys(filter(None, self.scope))
-        outer = [each for each in named if not any(each.startswith(f"{by}/") for by in named)]
-        places = filter(None, map(self._place, outer))
+        places = filter(None, map(self._place, sorted(filter(None, self.scope))))
         return [(self._id_of(root) or 0, os.fsdecode(path)) for root, path in places]
 
     def problems(self) -> list[Problem]:
@@ -577,7 +574,7 @@ class IndexedStore(Store):
     def _readable_rows(self, rows: Iterable[tuple[Root, str]]) -> Iterator[Tree]:
         """The files of these rows as they are now, and those that an editor has otherwise."""
         ordered = sorted(rows, key=lambda row: (row[0].name, row[1]))
-        paths = [root.address(root.folder / path) for root, path in ordered]
+        paths = [_address(root, path) for root, path in ordered]
         return self._readable(sorted({*paths, *self._edited}) if self._edited else paths)
 
 
@@ -587,7 +584,7 @@ def _marks(ids: Iterable[int | None]) -> str:
 
 
 def _address(root: Root, path: str) -> str:
-    return root.address(root.folder / path)
+    return root.called(path.replace(os.sep, "/"))
 
 
 def _pairs(words: str) -> list[tuple[str, str]]:

@@ -28,7 +28,11 @@ class Root(NamedTuple):
     def address(self, place: str | Path) -> str:
         """What addresses call a place in the root; "" for the only root itself."""
         within = Path(place).relative_to(self.folder).as_posix()
-        return self.prefix.rstrip("/") if within == "." else self.prefix + within
+        return self.called("" if within == "." else within)
+
+    def called(self, inside: str) -> str:
+        """What addresses call a path in the root, with slashes; "" is the root itself."""
+        return self.prefix + inside if inside else self.prefix.rstrip("/")
 
     def inside(self, address: str) -> str | None:
         """The path in the root that an address begins with; None if it is of another root."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -83,7 +83,7 @@ class Store:
 
     fault: str = ""
     was_empty: bool = False
-    scope: tuple[str, ...] | None = None
+    scope: frozenset[str] | None = None
     """The folders and files to which answers are confined; None: all notes."""
 
     def __init__(
@@ -119,9 +119,9 @@ class Store:
         scope: their paths, as addresses call them. Of a store that is confined already, only what
             is in both is there.
         """
-        confined, wanted = copy(self), tuple(path.rstrip("/") for path in scope)
+        confined, wanted = copy(self), frozenset(path.rstrip("/") for path in scope)
         inside = (each for each in self.scope or () if _is_in(each, wanted))
-        confined.scope = tuple(dict.fromkeys((*filter(self.holds_all, wanted), *inside)))
+        confined.scope = frozenset((*filter(self.holds_all, wanted), *inside))
         return confined
 
     def edited(self, name: str, data: bytes) -> Self:
@@ -547,6 +547,8 @@ def _level(level: int | None) -> int | None:
     return level
 
 
-def _is_in(path: str, scope: Iterable[str]) -> bool:
+def _is_in(path: str, scope: Set[str]) -> bool:
     """Whether a file or folder is one of some, or inside one."""
-    return any(path == each or path.startswith(f"{each}/") for each in scope)
+    while path not in scope and "/" in path:
+        path = path.rpartition("/")[0]
+    return path in scope

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -33,8 +33,10 @@ SPACELESS = (
 MIN_PREFIX = 6
 EXCERPT = 10_000
 """How much of an entry is looked at for what is nearly everywhere, in characters."""
-MANY = 10_000
-"""Nodes that are too many to look where each is: that a word is rare does not hang on it then."""
+MANY = 4000
+"""Nodes that are too many to look where each is, to say how rare a word is."""
+LITTLE, LITTLE_CHARS = 3000, 500_000
+"""How many nodes, and characters of them, are soon indexed on their own."""
 
 _SPACELESS = re.compile(f"[{SPACELESS}]+")
 _OPTIONAL = re.compile(
@@ -125,65 +127,86 @@ _PLACE += " title, todo, is_open"
 _OF_ID = "CROSS JOIN node ON node.id = node_id.node CROSS JOIN file ON file.id = node.file"
 _OF_PLACE = "CROSS JOIN node ON node.id = doc CROSS JOIN file ON file.id = node.file"
 _OF_FILE = "CROSS JOIN node ON node.id = words.rowid CROSS JOIN file ON file.id = node.file"
+_WITHIN = """file.id IN (
+  WITH part (root, path, below, beyond) AS (VALUES {rows})
+  SELECT f.id FROM part CROSS JOIN file AS f ON f.root = part.root AND f.path = part.path UNION ALL
+  SELECT f.id FROM part CROSS JOIN file AS f
+    ON f.root = part.root AND f.path >= part.below AND f.path < part.beyond)"""
+
+
+Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+"""Gives the rows of a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The index, of the notes in some roots, or in some folders of them.
 
-    run: gives the rows of a statement. roots: row -> the address of a path in it.
-    paths: (root's row, path in it) of the folders and files alone that are looked in, none of them
-    inside another; None for all. is_all: whether the index holds nothing else.
+    run: of the store. roots: row -> the address of a path in it.
+    paths: (root's row, path in it) of the folders and files alone that are looked in; None for all.
+    is_all: whether the index holds nothing else.
+    index: where the index is, if it is not in the store.
     """
 
-    run: Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+    run: Run
     roots: Mapping[int, Callable[[str], str]]
     paths: Sequence[tuple[int, str]] | None = None
     is_all: bool = False
+    index: Run | None = None
+
+    def _found(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Rows of the index."""
+        return (self.index or self.run)(statement, values)
 
     @property
     def _scope(self) -> str:
         """The condition on a file."""
         if self.paths is None:
             return f"file.root IN ({','.join(map(str, self.roots)) or 'NULL'})"
-        within = (
-            f"(file.root = {root} AND (file.path = x'{path}'"
-            f" OR file.path >= x'{path}2f' AND file.path < x'{path}30'))"
-            if path
-            else f"file.root = {root}"
-            for root, path in ((root, os.fsencode(path).hex()) for root, path in self.paths)
-        )
-        return f"({' OR '.join(within) or '0'})"
+        rows = (_part(root, os.fsencode(path)) for root, path in self.paths)
+        return _WITHIN.format(rows=",".join(rows)) if self.paths else "0"
 
     def total(self) -> int:
         """How many nodes there are."""
-        at = self.paths if self.paths is not None else [(root, "") for root in self.roots]
-        folder = "SELECT files + headlines FROM folder WHERE root = ? AND path = ?"
-        file = "SELECT 1 + headlines FROM file WHERE root = ? AND path = ? AND NOT is_private"
-        both = f"{folder} UNION ALL {file}"
-        places = ((root, os.fsencode(path)) for root, path in at)
-        return sum(count for place in places for (count,) in self.run(both, (*place, *place)))
+        if self.paths is None:
+            folder = f"root IN ({','.join(map(str, self.roots)) or 'NULL'}) AND path = x''"
+            return self._sum(f"SELECT sum(files + headlines) FROM folder WHERE {folder}")
+        return self._sum(
+            f"SELECT sum(1 + headlines) FROM file WHERE NOT is_private AND {self._scope}"
+        )
+
+    def size_of(self, root: int, folder: bytes) -> tuple[int, int]:
+        """How many notes and headlines of those that are looked in a folder has, at any depth."""
+        query = "SELECT count(*), total(headlines) FROM file WHERE NOT is_private AND hash != x''"
+        inside = _WITHIN.format(rows=_part(root, folder))
+        [(files, headlines)] = self.run(f"{query} AND {inside} AND {self._scope}", ())
+        return files, int(headlines)
+
+    def _sum(self, statement: str) -> int:
+        return int(self.run(statement, ())[0][0] or 0)
 
     def indexed_count(self, expression: str) -> int:
         """How many nodes an expression of FTS5 matches, of other roots and folders too."""
         query = "SELECT count(*) FROM words WHERE words MATCH ?"
-        return int(self.run(query, (expression,))[0][0])
+        return int(self._found(query, expression)[0][0])
 
     def count(self, expression: str) -> int:
-        """How many nodes an expression matches; beyond `MANY`, of other roots and folders too."""
+        """How many nodes an expression matches; if that is beyond `MANY` in the index, roughly."""
         count = self.indexed_count(expression)
-        if self.is_all or not 0 < count <= MANY:
+        if self.is_all or not count:
             return count
+        if count > MANY:
+            return max(1, count * self.total() // self._sum("SELECT sum(1 + headlines) FROM file"))
         query = f"SELECT count(*) FROM words {_OF_FILE} WHERE words MATCH ? AND {self._scope}"
-        return int(self.run(query, (expression,))[0][0])
+        return int(self._found(query, expression)[0][0])
 
     def nodes(self, expression: str, most: int) -> list[int]:
         """The nodes that an expression of FTS5 matches, the first `most`."""
         join, scope = ("", "") if self.is_all else (_OF_FILE, f" AND {self._scope}")
-        rows = self.run(
+        rows = self._found(
             f"SELECT words.rowid FROM words {join} WHERE words MATCH ?{scope}"
             f" ORDER BY words.rowid LIMIT {most}",
-            (expression,),
+            expression,
         )
         return [id_ for (id_,) in rows]
 
@@ -191,7 +214,24 @@ class Words:
         """Where a word stands, the first `most` times: the node; "title", "names" or "body"."""
         join, scope = ("", "") if self.is_all else (_OF_PLACE, f" AND {self._scope}")
         query = f"SELECT doc, col FROM word_place {join} WHERE term = ?{scope} LIMIT {most}"
-        return self.run(query, (stem,))
+        return self._found(query, stem)
+
+    @contextmanager
+    def searched(self) -> Iterator[Words]:
+        """The same with an index of nothing else, if that is soon made: if there are few words."""
+        if self.is_all:
+            yield self
+            return
+        sizes = self.run(
+            f"SELECT node.id, node.size FROM file CROSS JOIN node ON node.file = file.id"
+            f" WHERE {self._scope} LIMIT {LITTLE}",
+            (),
+        )
+        if len(sizes) == LITTLE or sum(size for _, size in sizes) > LITTLE_CHARS:
+            yield self
+            return
+        with self.excerpt([node for node, _ in sizes], LITTLE_CHARS) as few:
+            yield few
 
     def sizes(self, nodes: Iterable[int]) -> dict[int, int]:
         """How long the entries of some nodes are, in characters."""
@@ -199,19 +239,23 @@ class Words:
         return dict(self.run(f"SELECT id, size FROM node WHERE id IN ({marks})", ()))
 
     @contextmanager
-    def excerpt(self, nodes: Sequence[int]) -> Iterator[Words]:
-        """An index of some nodes alone, and of no more than the first `EXCERPT` characters of each.
+    def excerpt(self, nodes: Sequence[int], most: int = EXCERPT) -> Iterator[Words]:
+        """The same with an index of some nodes alone, of no more than `most` characters of each.
 
         In it everything is soon found; in the whole, FTS5 may have to pass all nodes for each.
         """
         marks = ",".join(map(str, nodes))
-        begun = f"SELECT rowid, title, names, substr(body, 1, {EXCERPT}) FROM words"
-        rows = self.run(f"{begun} WHERE rowid IN ({marks})", ())
+        begun = f"SELECT rowid, title, names, substr(body, 1, {most}) FROM words"
+        rows = self._found(f"{begun} WHERE rowid IN ({marks})")
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as own:
             for statement in WORDS:
                 own.execute(statement)
             own.executemany("INSERT INTO words (rowid, title, names, body) VALUES (?,?,?,?)", rows)
-            yield Words(lambda text, values: own.execute(text, values).fetchall(), {}, is_all=True)
+
+            def index(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+                return own.execute(statement, values).fetchall()
+
+            yield replace(self, is_all=True, index=index)
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """What is known of some nodes, and of those above them."""
@@ -316,6 +360,12 @@ class Words:
         """What is remembered of what some nodes mean; see Store.remember_meanings."""
         marks = ",".join(map(str, nodes))
         return dict(self.run(f"SELECT node, vectors FROM meaning WHERE node IN ({marks})", ()))
+
+
+def _part(root: int, path: bytes) -> str:
+    """A file or folder as a row of SQL, with where what is below it begins and ends."""
+    below, beyond = (path + b"/", path + b"0") if path else (b"", b"\xff" * 4)
+    return f"({root}, x'{path.hex()}', x'{below.hex()}', x'{beyond.hex()}')"
 
 
 def phrase(text: str) -> str:

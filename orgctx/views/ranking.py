@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..store.words import Note, Place, Words
 from .lexicon import common_stems
 from .lookup import COVERAGE, POOL, TITLE, TOP, Sought, beside, counted, look_up
-from .terms import Term, terms
+from .terms import Term, Terms, terms
 
 NAMES, ABOVE, FILE = 1.0, 0.5, 0.5
 """What a term is worth there, where one in a title is worth `lookup.TITLE`."""
@@ -76,6 +76,11 @@ def rank(words: Words, query: str, most: int, only: Set[int] | None = None) -> R
     asked, total = terms(query), words.total()
     if not asked.terms or not total:
         return Ranking(terms=asked.terms)
+    with words.searched() as own:
+        return _ranked(own, asked, total, most, only)
+
+
+def _ranked(words: Words, asked: Terms, total: int, most: int, only: Set[int] | None) -> Ranking:
     found = [counted(words, term, total) for term in asked.terms]
     best = look_up(words, found, only)
     board = _Board(words.places(best), found)
