@@ -17,8 +17,9 @@ from orgctx import NotFound, OutOfRange, open_memex
 from orgctx.errors import BadArgument, BadConfig, OrgctxError
 from orgctx.ranks import Collection, Place, moved, ranks
 from orgctx.store.opening import open_store
-from orgctx.store.store import Store
+from orgctx.store.store import Folder, Store
 from orgctx.views.collecting import collected, confined, searched
+from orgctx.views.context import context
 from orgctx.views.focus import focus
 from orgctx.views.listing import ls
 from orgctx.views.view import Limit
@@ -256,6 +257,20 @@ def test_python_has_the_scopes(root: Path) -> None:
     for rank in (-1, True, "0", 1.5):
         with pytest.raises(BadArgument):
             memex.within(rank=rank)
+
+
+def test_there_may_be_many_paths_and_parts_of_folders(tmp_path: Path) -> None:
+    notes = {f"{n % 3}/{n}.org": f"* Roses {n}\nred\n" for n in range(1500)}
+    store = open_store([write(tmp_path / "notes", notes)])
+    scope = [name for name in notes if int(name[2:-4]) >= 100]
+    inside = store.within([*scope, "2"])
+    assert inside.folder("0") == Folder("0", 466, 466, "")
+    assert inside.folder("2").files == 500
+    assert store.within(["1/1.org"]).folder("0") is None
+    assert context(inside, "roses 500", Limit(2000)).hits[0].path == "2/500.org"
+    assert context(store, "roses 1", Limit(2000)).hits[0].path == "1/1.org"
+    assert "1/1.org" not in {hit.path for hit in context(inside, "roses 1", Limit(2000)).hits}
+    assert "- 1/ — 467 files, 467 headlines\n" in context(inside, "roses 1498", Limit(2000)).text
 
 
 def test_what_is_confined_twice_is_in_both(root: Path) -> None:
