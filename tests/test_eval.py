@@ -143,7 +143,8 @@ def test_no_way_costs_more_than_the_budget(tmp_path: Path, name: str) -> None:
 
 
 def test_where_all_fits_all_is_found(garden: Notebook) -> None:
-    shares = evidence.measured(cases([garden], per_kind=99, seed=1), (8000,))
+    hits = evidence.measured(cases([garden], per_kind=99, seed=1), (8000,))
+    shares = evidence.shares_of(hits, (8000,))
     here = [kind for kind in KINDS if kind != "linked text"]
     for kind in KINDS:
         for name in ("file's beginning", "around point", "focus, fisheye"):
@@ -187,17 +188,55 @@ def test_a_way_that_costs_too_much_is_no_result(
         evidence.measured(cases([garden], per_kind=1, seed=1), (9,))
 
 
-def test_a_better_rival_is_told_and_explained() -> None:
-    shares = {
-        (kind, name, budget): 0.5 for kind in KINDS for name in WAYS for budget in evidence.BUDGETS
+def test_a_better_rival_is_told_and_explained_unless_it_may_be_chance() -> None:
+    hits = {
+        (kind, name, budget): [True] * 10 + [False] * 10
+        for kind in KINDS
+        for name in WAYS
+        for budget in evidence.BUDGETS
     }
-    assert [*evidence.worse(shares, [*KINDS])] == []
-    shares["target's text", "lineage", 250] = 0.75
-    told = [*evidence.worse(shares, [*KINDS])]
+    assert [*evidence.worse(hits, [*KINDS])] == []
+    lineage = ("target's text", "lineage", 250)
+    hits[lineage] = [True] * 15 + [False] * 5
+    told = [*evidence.worse(hits, [*KINDS])]
     assert len(told) == 1
-    assert "lineage, 0.75 to 0.50 at 250: " in told[0]
-    shares["target's text", next(iter(OURS)), 250] = 0.8
-    assert [*evidence.worse(shares, [*KINDS])] == []
+    assert "0.75 to 0.50 at 250 (5 questions it alone, 0 focus alone)" in told[0]
+    assert "Why: it may be chance." in told[0]
+    hits[lineage] = [True] * 16 + [False] * 4
+    assert evidence.WHY[lineage[:2]] in next(evidence.worse(hits, [*KINDS]))
+    hits["linked text", "skeleton", 500] = [True] * 20
+    assert evidence.UNEXPLAINED in [*evidence.worse(hits, [*KINDS])][1]
+    for ours in OURS:
+        hits["target's text", ours, 250] = [True] * 20
+    assert len([*evidence.worse(hits, [*KINDS])]) == 1
+
+
+def test_a_better_mean_is_told() -> None:
+    shares = {(evidence.ALL, name, budget): 0.5 for name in WAYS for budget in evidence.BUDGETS}
+    assert [*evidence.worse_in_all(shares)] == []
+    shares[evidence.ALL, "lineage", 500] = 0.6
+    told = [*evidence.worse_in_all(shares)]
+    assert len(told) == 1
+    assert "lineage, 0.60 to 0.50 at 500" in told[0]
+
+
+def test_the_sign_test_is_that_of_a_coin() -> None:
+    assert evidence.sign_test(0, 0) == evidence.sign_test(1, 1) == evidence.sign_test(1, 0) == 1
+    assert evidence.sign_test(5, 0) == evidence.sign_test(0, 5) == 2 / 32
+    assert evidence.sign_test(6, 1) == pytest.approx(2 * (1 + 7) / 128)
+
+
+def test_what_a_view_spends_is_all_of_it(garden: Notebook) -> None:
+    told = evidence.spent(cases([garden], per_kind=99, seed=1), 250)
+    parts = [int(number) for number in re.findall(r"(\d+)%", told)]
+    assert sum(parts) == pytest.approx(100, abs=len(parts))
+    assert "target" in told
+    assert evidence.spent(cases([garden], per_kind=99, seed=1), 8000) != told
+
+
+def test_it_says_how_many_links_stay_in_the_file(garden: Notebook) -> None:
+    said = evidence.said_of([case_of(garden, "South bed"), case_of(garden, "North bed")], 1)
+    assert "Of the 1 linked entries, 1 are in the file" in said
 
 
 # --- BM25 ----------------------------------------------------------------------------------------
@@ -442,7 +481,9 @@ def test_ratios_are_of_the_floor_and_of_the_fewest() -> None:
     assert (one.of_floor, many.of_floor) == ((2.0, 2.0), (3.0, 2.0))
     assert many.grown(one) == pytest.approx((1.0, 1.0, 3.0))
     told = speed.remarks([one, many])
-    assert len(told) == 1
+    assert len(told) == 2
+    assert "up to 1,000 files" in told[1]
+    assert speed.remarks([one, many._replace(files=speed.MOST)])[1:] == []
     assert "with 10 times as many files, a question takes 3.0 times as long" in told[0]
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from math import comb
 from statistics import mean
+from typing import NamedTuple
+
+from orgctx.core.model import Shown
+from orgctx.errors import BudgetTooSmall
 
 from .cutting import count
-from .notebooks import Notebook
+from .notebooks import Notebook, address
 from .questions import KINDS, Case, cases
 from .report import Panel, Part
 from .rivals import OURS, RIVALS, WAYS
@@ -19,8 +23,16 @@ NOTICEABLE = 0.005
 ALL = "all kinds"
 """The mean of the kinds, each weighing the same."""
 
-Shares = dict[tuple[str, str, int], float]
-"""(kind, way, budget) -> the share of questions whose evidence is in the text."""
+LINKED = "linked text"
+UNEXPLAINED = "not explained yet"
+CHANCE = 0.05
+"""What a sign test must be below, so that a difference is not put down to chance."""
+
+Key = tuple[str, str, int]
+"""(kind, way, budget)."""
+Hits = dict[Key, list[bool]]
+"""Of each question, in order, whether its evidence is in the text."""
+Shares = dict[Key, float]
 
 TITLE = "Evidence at equal tokens"
 PROSE = """\
@@ -42,54 +54,40 @@ its budget, counted by tiktoken. Below the table stands where a rival is better 
   then other files'.
 """
 WHY = {
-    ("target's text", "around point"): "half of it is spent on what is behind the headline line by "
-    "line, while a view first sets aside what the headlines above and beside it cost",
-    ("target's text", "lineage"): "it spends everything on the target's text before anything "
-    "around it; a view shows the first 800 tokens, then the places around, then the rest",
-    ("target's text", "BM25 passages"): "the titles lead to the target's own passages, and nothing "
-    "is spent on what is around",
-    ("child's text", "around point"): "what follows a headline is its children, line after line; "
-    "a view gives each child its share, after the titles around",
-    ("child's text", "lineage"): "where the ancestors have little text, what is left goes to the "
-    "subtree in order",
-    ("child's text", "BM25 passages"): "a child's passages bear the titles that are asked for",
-    ("ancestor's title", "lineage"): "it has the same headlines and is never too small for them",
-    ("ancestor's title", "BM25 passages"): "each passage stands below all the headlines above it",
-    ("ancestor's title", "skeleton"): "it shows no IDs, which cost a view up to 50 tokens each, so "
-    "it is never too small for the headlines above",
-    ("sibling's title", "skeleton"): "it spends everything on headlines and nothing on text or IDs",
-    ("sibling's title", "around point"): "without a text to show first, the neighbours are near",
-    ("linked text", "BM25 passages"): "notes that link to each other share words, and the foveal "
-    "lens does not follow links; the fisheye lens does, but only after what is nearer",
-    ("linked text", "file's beginning"): "the linked entry is in the same file, near its beginning",
-    ("linked text", "around point"): "the linked entry is in the same file, nearby",
-    (ALL, "BM25 passages"): "it gains more at children's texts than it loses elsewhere",
-    (ALL, "around point"): "it gains more at some of the kinds than it loses at others",
-    ("linked text", "lineage"): "the linked entry is above or below in the same file",
+    (
+        "target's text",
+        "lineage",
+    ): "it begins with the target's text, a view with the headlines"
+    " above it and the file's keywords",
+    ("child's text", "around point"): "what follows a headline is its children, and half of it goes"
+    " there; a view first shows the target's text and the headlines around",
+    ("child's text", "BM25 passages"): "the target's titles stand above the passages of all that is"
+    " below it, so they come at once; a view first shows the target's text and what is around it",
+    ("sibling's title", "skeleton"): "it has headlines alone, a view spends on texts, too",
 }
-"""Why a rival is better at a kind of question, where it is."""
+"""Why a rival is better at a kind of question; the remark on what a view spends bears it out."""
 
 
 def part(notebooks: Sequence[Notebook], per_kind: int, seed: int) -> Part:
     drawn = cases(notebooks, per_kind, seed)
     if not drawn:
         return Part(TITLE, "Left out: no line and no title stands once in these notes.\n")
-    shares = measured(drawn, BUDGETS)
-    asked = {kind: sum(kind in case.evidence for case in drawn) for kind in KINDS}
-    there = [*(kind for kind in KINDS if asked[kind]), ALL]
+    hits = measured(drawn, BUDGETS)
+    shares = shares_of(hits, BUDGETS)
+    there = [kind for kind in KINDS if any(kind in case.evidence for case in drawn)]
     return Part(
         TITLE,
-        f"{PROSE}\n{said_of(asked, len(drawn), seed)}",
-        [("evidence", "way", *BUDGETS), *rows(shares, there)],
-        [*worse(shares, there)] or ["No rival is better at any of them."],
+        f"{PROSE}\n{said_of(drawn, seed)}",
+        [("evidence", "way", *BUDGETS), *rows(shares, [*there, ALL])],
+        [*worse(hits, there), *worse_in_all(shares), spent(drawn, BUDGETS[0])],
         "evidence",
-        [panel(kind, shares) for kind in there],
+        [panel(kind, shares) for kind in (*there, ALL)],
     )
 
 
-def measured(drawn: Sequence[Case], budgets: Sequence[int]) -> Shares:
+def measured(drawn: Sequence[Case], budgets: Sequence[int]) -> Hits:
     """Raises: ValueError if a text costs more than its budget."""
-    found: dict[tuple[str, str, int], list[bool]] = defaultdict(list)
+    found: Hits = defaultdict(list)
     for case in drawn:
         for name, way in WAYS.items():
             for budget in budgets:
@@ -99,26 +97,28 @@ def measured(drawn: Sequence[Case], budgets: Sequence[int]) -> Shares:
                 text = text.replace("\r\n", "\n")
                 for kind, evidence in case.evidence.items():
                     found[kind, name, budget].append(evidence.is_in(text))
-    shares = {key: mean(map(float, values)) for key, values in found.items()}
-    kinds = {kind for kind, _, _ in shares}
+    return dict(found)
+
+
+def shares_of(hits: Hits, budgets: Sequence[int]) -> Shares:
+    """The share of questions whose evidence is in the text, by kind and of all kinds."""
+    shares = {key: mean(map(float, values)) for key, values in hits.items()}
+    kinds = list(dict.fromkeys(kind for kind, _, _ in shares))
     every = [(ALL, name, budget) for name in WAYS for budget in budgets]
     return shares | {key: mean(shares[kind, *key[1:]] for kind in kinds) for key in every}
 
 
-def said_of(asked: Mapping[str, int], headlines: int, seed: int) -> str:
-    """How many questions there are, and how much of a difference may be chance."""
+def said_of(drawn: Sequence[Case], seed: int) -> str:
+    """How many questions there are, and what they do not tell."""
+    asked = {kind: sum(kind in case.evidence for case in drawn) for kind in KINDS}
     told = ", ".join(f"{number} of {kind}" for kind, number in asked.items())
-    errors = ", ".join(f"{error(n):.2f} of {n}" for n in sorted({*asked.values()} - {0})[::-1])
+    linked = [case for case in drawn if LINKED in case.evidence]
+    inside = sum(case.evidence[LINKED].wanted in case.node.tree.text for case in linked)
     return (
-        f"{sum(asked.values())} questions of {headlines} headlines (seed {seed}): {told}.\n"
-        f"The standard error of a share of so many questions is at most: {errors}.\n"
+        f"{sum(asked.values())} questions of {len(drawn)} headlines (seed {seed}): {told}.\n"
+        f"Of the {len(linked)} linked entries, {inside} are in the file of the headline itself.\n"
         f"={ALL}= is the mean of the kinds, each weighing the same.\n"
     )
-
-
-def error(questions: int) -> float:
-    """The standard error of a share of so many questions, where it is largest."""
-    return 0.5 / math.sqrt(questions)
 
 
 def rows(shares: Shares, kinds: Sequence[str]) -> Iterator[tuple[object, ...]]:
@@ -132,17 +132,67 @@ def panel(kind: str, shares: Shares) -> Panel:
     return Panel(kind, "budget in tokens", BUDGETS, curves, "share in the text")
 
 
-def worse(shares: Shares, kinds: Sequence[str]) -> Iterator[str]:
+def worse(hits: Hits, kinds: Sequence[str]) -> Iterator[str]:
     """Where a rival is better than the better lens, in a line for each rival and kind."""
     for kind in kinds:
         for name in RIVALS:
-            cells = [(b, shares[kind, name, b], best(shares, kind, b)) for b in BUDGETS]
-            lost = [each for each in cells if each[1] > each[2] + NOTICEABLE]
+            lost = [each for budget in BUDGETS if (each := compared(hits, kind, name, budget))]
             if lost:
-                told = ", ".join(f"{theirs:.2f} to {ours:.2f} at {b:,}" for b, theirs, ours in lost)
-                why = WHY.get((kind, name), "not explained yet")
-                yield f"*Better than focus*, {kind}: {name}, {told}: {why}."
+                told = ", ".join(each.told for each in lost)
+                is_chance = all(each.chance >= CHANCE for each in lost)
+                why = "it may be chance" if is_chance else WHY.get((kind, name), UNEXPLAINED)
+                yield f"*Better than focus*, {kind}: {name}, {told}. Why: {why}."
 
 
-def best(shares: Shares, kind: str, budget: int) -> float:
-    return max(shares[kind, name, budget] for name in OURS)
+class Lost(NamedTuple):
+    """A budget at which a rival is better. chance: the sign test's p."""
+
+    told: str
+    chance: float
+
+
+def compared(hits: Hits, kind: str, rival: str, budget: int) -> Lost | None:
+    """The rival against the better lens, question by question; None if it is not better."""
+    theirs = hits[kind, rival, budget]
+    ours = max((hits[kind, name, budget] for name in OURS), key=sum)
+    if mean(map(float, theirs)) <= mean(map(float, ours)) + NOTICEABLE:
+        return None
+    only = [sum(a and not b for a, b in zip(*pair, strict=True))
+            for pair in ((theirs, ours), (ours, theirs))]  # fmt: skip
+    shares = f"{mean(map(float, theirs)):.2f} to {mean(map(float, ours)):.2f}"
+    told = f"{shares} at {budget:,} ({only[0]} questions it alone, {only[1]} focus alone)"
+    return Lost(told, sign_test(*only))
+
+
+def sign_test(one: int, other: int) -> float:
+    """How likely it is that chance alone would divide so many questions as unevenly or more."""
+    tosses = one + other
+    tail = sum(comb(tosses, heads) for heads in range(min(one, other) + 1))
+    return min(1.0, 2 * tail / (1 << tosses))
+
+
+def worse_in_all(shares: Shares) -> Iterator[str]:
+    """Where a rival is better in the mean of the kinds."""
+    for name in RIVALS:
+        for budget in BUDGETS:
+            ours = max(shares[ALL, each, budget] for each in OURS)
+            if shares[ALL, name, budget] > ours + NOTICEABLE:
+                told = f"{shares[ALL, name, budget]:.2f} to {ours:.2f} at {budget:,}"
+                yield f"*Better than focus*, {ALL}: {name}, {told}: the mean of the rows above."
+
+
+def spent(drawn: Sequence[Case], budget: int) -> str:
+    """What foveal views of these headlines spend their tokens on."""
+    tokens: Counter[str] = Counter()
+    for case in drawn:
+        for each in shown(case, budget):
+            tokens[each.relation.value] += each.tokens
+    parts = (f"{name} {number / tokens.total():.0%}" for name, number in tokens.most_common())
+    return f"At {budget} tokens a foveal view of these headlines spends: {', '.join(parts)}."
+
+
+def shown(case: Case, budget: int) -> Sequence[Shown]:
+    try:
+        return case.notebook.memex.focus(address(case.node), budget=budget).shown
+    except BudgetTooSmall:
+        return ()
