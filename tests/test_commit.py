@@ -990,3 +990,21 @@ def test_what_is_checked_grows_with_the_edits():
         assert all(plan.what == WRITTEN for plan in found)
 
     check_growth(check, lambda size: list(make(size)), 150)
+
+
+def test_all_that_the_log_begins_with_is_on_the_disk(notes, monkeypatch):
+    """After a power cut nothing is missing that a commit names."""
+    fsync, written = os.fsync, set()
+
+    def noted(descriptor):
+        written.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    notes.replace("a.org", "text one", "mine", notes.work.open("x").folder)
+    assert notes.outcomes() == {"a.org": "written"}
+    history = State().history
+    kept = [each for each in (history / "objects").rglob("*") if each.is_file()]
+    kept += [each for each in (history / "refs").rglob("*") if each.is_file()]
+    assert len(kept) > 5
+    assert {each.stat().st_ino for each in kept} <= written

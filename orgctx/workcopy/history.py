@@ -47,7 +47,9 @@ class History:
             self._new.mkdir(mode=0o700)
             Repo.init_bare(str(self._new), default_branch=b"main").close()
             os.replace(self._new, self._folder)
-        return Repo(str(self._folder), bare=True)
+        repository = Repo(str(self._folder), bare=True)
+        repository.object_store.fsync_object_files = True
+        return repository
 
     @property
     def _new(self) -> Path:
@@ -65,19 +67,17 @@ class History:
         from dulwich.objects import Blob
 
         store = self._repository.object_store
-        store.fsync_object_files = True
         blobs = [Blob.from_string(data) for data in dict.fromkeys(versions)]
         if len(blobs) > MANY:
             store.add_objects([(blob, None) for blob in blobs])
         else:
             for blob in blobs:
                 store.add_object(blob)
-        store.fsync_object_files = False
 
     def record(self, record: Record) -> str:
         """Put a record on top of the log; all versions that it names are kept already.
 
-        What it is made of is on the disk when the system writes it, as with git itself.
+        All that it is made of is on the disk before the log begins with it.
         Returns: its revision, which is the same if the same is recorded again at the same place.
         """
         from dulwich.index import commit_tree

@@ -167,7 +167,7 @@ def test_threads_may_ask_one_memex_while_a_note_is_edited(root: Path) -> None:
         return version
 
     *_, versions = at_once(*(partial(ask_on, number) for number in range(8)), edit_on)
-    assert versions > 10
+    assert versions > 2
 
 
 def test_threads_that_sync_at_once_make_one_store(root: Path, tmp_path: Path) -> None:
