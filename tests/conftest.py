@@ -3,6 +3,7 @@
 import _socket
 import io
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ MARKERS = {
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; where Emacs is required, its lack ends the session at once."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell ignores it in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     required = next((name for name in ("CI", "ORGCTX_REQUIRE_EMACS") if os.environ.get(name)), None)
