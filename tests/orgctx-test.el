@@ -214,6 +214,21 @@ The variable `folder' is the file's folder."
           (default-process-coding-system '(latin-1-unix . latin-1-unix)))
       (orgctx-test-should-be-target (orgctx-focus-string)))))
 
+(ert-deftest orgctx-test-name-that-is-not-utf-8 ()
+  (orgctx-test-in "caf\351 \\udcff.org" orgctx-test-text
+    (orgctx-test-shown (orgctx-focus))
+    (orgctx-test-at "* After")
+    (orgctx-test-keys "RET")
+    (should (equal buffer-file-name (concat folder "caf\351 \\udcff.org")))
+    (should (looking-at-p "\\* After$"))))
+
+(ert-deftest orgctx-test-text-with-nul ()
+  (orgctx-test-in "note.org" (string-replace "naïve" "\0\\u0000 🙂\1"
+                                             orgctx-test-text)
+    (orgctx-test-shown (orgctx-focus))
+    (should (string-match-p "^target text: \0\\\\u0000 🙂\1 café"
+                            (buffer-string)))))
+
 (ert-deftest orgctx-test-quoted-file-name ()
   (orgctx-test-in "note.org" orgctx-test-text
     (setq buffer-file-name (file-name-quote buffer-file-name))

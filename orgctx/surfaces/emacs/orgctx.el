@@ -267,12 +267,27 @@ transparent, so INPUT, bytes or nil, is a file there."
 
 (defun orgctx--parse (text)
   "Return the JSON TEXT as Lisp: alists, lists, nil for null and false."
-  (if (and (fboundp 'json-available-p) (json-available-p))
-      (json-parse-string text :object-type 'alist :array-type 'list
-                         :null-object nil :false-object nil)
-    (let ((json-object-type 'alist) (json-array-type 'list)
-          (json-key-type 'symbol) (json-null nil) (json-false nil))
-      (json-read-from-string text))))
+  (condition-case nil
+      (if (and (fboundp 'json-available-p) (json-available-p))
+          (json-parse-string text :object-type 'alist :array-type 'list
+                             :null-object nil :false-object nil)
+        (orgctx--parse-slowly text))
+    ;; Many an Emacs has none of NUL, and of names that are not UTF-8.
+    (error (orgctx--parse-slowly text))))
+
+(defun orgctx--parse-slowly (text)
+  "Return the JSON TEXT as `orgctx--parse' does, whatever characters it has."
+  (let ((json-object-type 'alist) (json-array-type 'list)
+        (json-key-type 'symbol) (json-null nil) (json-false nil))
+    (json-read-from-string
+     (replace-regexp-in-string
+      (concat "\\\\\\(?:ud[89ab][0-9a-f]\\{2\\}\\\\ud[c-f][0-9a-f]\\{2\\}"
+              "\\|udc\\([89a-f][0-9a-f]\\)\\|.\\)")
+      (lambda (escape)
+        (if-let ((byte (match-string 1 escape)))
+            (string (unibyte-char-to-multibyte (string-to-number byte 16)))
+          escape))
+      text t t))))
 
 (defun orgctx--report (event)
   "Tell of progress in the echo area, as EVENT has it."
