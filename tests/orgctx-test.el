@@ -702,6 +702,35 @@ deep text
       (should (equal (orgctx-test-complaint (orgctx-focus))
                      "Failed: Traceback")))))
 
+(ert-deftest orgctx-test-program-that-answers-in-part ()
+  (dolist (script '("true" "echo x{{" "printf '{\"output\": \"'"
+                    "echo '{\"output\": \"{\"}'"))
+    (ert-info (script :prefix "script: ")
+      (orgctx-test-in "note.org" orgctx-test-text
+        (let ((orgctx-program (orgctx-test-program "orgctx 0.1.0" script)))
+          (should (equal (orgctx-test-complaint (orgctx-focus))
+                         "Failed: the program's answer is not whole"))
+          (should-not (get-buffer " *orgctx process*")))))))
+
+(ert-deftest orgctx-test-program-that-does-not-read ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((orgctx-program
+           (orgctx-test-program
+            "orgctx 0.1.0"
+            "echo '{\"error\":\"Full\",\"message\":\"m\",\"hint\":\"\"}'; exit 1")))
+      (insert (make-string 1000000 ?a))
+      (orgctx-test-complaint (orgctx-focus))     ; its version is known now
+      (should (equal (orgctx-test-complaint (orgctx-focus)) "Full: m"))
+      (should (equal (orgctx-test-complaint (orgctx-focus-string)) "Full: m")))))
+
+(ert-deftest orgctx-test-a-folder-that-is-gone ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let ((default-directory (concat folder "gone/")))
+      (should (equal (orgctx-test-complaint (orgctx-ls))
+                     (format "NotFound: %s: there is no such folder"
+                             default-directory)))
+      (should-not (get-buffer " *orgctx process*")))))
+
 (ert-deftest orgctx-test-wrong-version ()
   (orgctx-test-in "note.org" orgctx-test-text
     (pcase-dolist (`(,version . ,wanted)
@@ -843,6 +872,22 @@ It must say nothing else and end with STATUS."
       (should (equal (orgctx-test-keys "C-g") "Orgctx: cancelled"))
       (should (orgctx--request-done request))
       (should (eq (key-binding (kbd "C-g")) usual)))))
+
+(ert-deftest orgctx-test-quit-stops-a-program-that-does-not-read ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (let* ((orgctx-program orgctx-test-endless)
+           (timer (run-at-time 0.1 0.1 (lambda ()
+                                         (when (orgctx-test-started folder)
+                                           (setq quit-flag t))))))
+      (puthash (orgctx--program-key) t orgctx--versions)
+      (insert (make-string 1000000 ?a))
+      (should (eq 'quit (unwind-protect
+                            (condition-case nil
+                                (orgctx-focus)
+                              (quit 'quit))
+                          (cancel-timer timer))))
+      (should-not (orgctx-test-running))
+      (orgctx-test-should-end (orgctx-test-pid)))))
 
 ;;; Progress and warnings
 

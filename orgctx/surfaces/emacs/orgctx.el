@@ -195,31 +195,59 @@ The first two numbers must be those of `orgctx-version'."
         (let ((process (orgctx--process request arguments input after)))
           (setf (orgctx--request-process request) process)
           (when (and input (not (file-remote-p default-directory)))
-            (process-send-string process input)
-            (process-send-eof process)))
+            (orgctx--send request process input)))
       (file-error
        (orgctx--end request nil
-                    (list "NotInstalled"
-                          (format "cannot run %s: %s" (car (orgctx--command))
-                                  (error-message-string problem))
-                          orgctx--install-hint))))))
+                    (if (file-directory-p default-directory)
+                        (list "NotInstalled"
+                              (format "cannot run %s: %s"
+                                      (car (orgctx--command))
+                                      (error-message-string problem))
+                              orgctx--install-hint)
+                      (list "NotFound"
+                            (format "%s: there is no such folder"
+                                    default-directory)
+                            "")))))))
+
+(defun orgctx--send (request process input)
+  "Write INPUT to PROCESS, which is that of REQUEST.
+A program that ends without reading all of it says itself what is wrong."
+  (let ((sent nil))
+    (unwind-protect
+        (progn
+          (condition-case nil
+              (progn
+                (process-send-string process input)
+                (process-send-eof process))
+            (error nil))
+          (setq sent t))
+      (unless sent                      ; the user does not want to wait
+        (orgctx--cancel request)))))
 
 (defun orgctx--process (request arguments input after)
   "Return a new process of the program with ARGUMENTS for REQUEST.
 It may read INPUT.  AFTER is called when it has ended."
   (let ((coding-system-for-read 'utf-8-unix)
-        (coding-system-for-write 'no-conversion))
-    (make-process
-     :name "orgctx"
-     :buffer (generate-new-buffer " *orgctx process*" t)
-     :command (orgctx--encoded (orgctx--redirected request arguments input))
-     :connection-type 'pipe
-     :noquery t
-     :file-handler t
-     :filter (lambda (process text) (orgctx--listen request process text))
-     :sentinel (lambda (process _event)
-                 (unless (process-live-p process)
-                   (orgctx--after request process after))))))
+        (coding-system-for-write 'no-conversion)
+        (buffer (generate-new-buffer " *orgctx process*" t))
+        (process nil))
+    (unwind-protect
+        (setq process
+              (make-process
+               :name "orgctx"
+               :buffer buffer
+               :command (orgctx--encoded
+                         (orgctx--redirected request arguments input))
+               :connection-type 'pipe
+               :noquery t
+               :file-handler t
+               :filter (lambda (process text)
+                         (orgctx--listen request process text))
+               :sentinel (lambda (process _event)
+                           (unless (process-live-p process)
+                             (orgctx--after request process after)))))
+      (unless process
+        (kill-buffer buffer)))))
 
 (defun orgctx--redirected (request arguments input)
   "Return the command with ARGUMENTS, for REQUEST.
@@ -246,8 +274,7 @@ transparent, so INPUT, bytes or nil, is a file there."
   (when (buffer-live-p (process-buffer process))
     (with-current-buffer (process-buffer process)
       (goto-char (point-max))
-      (insert text)
-      (goto-char (point-min))
+      (save-excursion (insert text))    ; what is before has no line end
       (while (search-forward "\n" nil t)
         (let ((line (delete-and-extract-region (point-min) (point))))
           (orgctx--note request line))))))
@@ -380,9 +407,17 @@ Wait for it; \\`C-g' stops it.  Signal `orgctx-error' if it fails."
 
 (defun orgctx--ask-json (arguments then &rest options)
   "Call the program with ARGUMENTS, which ask for JSON.
-Then call THEN with it as Lisp.  OPTIONS are those of `orgctx--ask'."
+Then call THEN with it as Lisp.  OPTIONS are those of `orgctx--ask'.
+What is no JSON is a failure of the program."
   (apply #'orgctx--ask arguments
-         (lambda (output) (funcall then (orgctx--parse output)))
+         (lambda (output)
+           (pcase (condition-case nil
+                      (list (orgctx--parse output))
+                    (error nil))
+             (`(,answer) (funcall then answer))
+             (_ (funcall (or (plist-get options :else) #'orgctx--complain)
+                         (list "Failed"
+                               "the program's answer is not whole" "")))))
          options))
 
 ;;; The note
