@@ -601,6 +601,19 @@ deep text
             (should-not (buffer-modified-p))))
         (should (equal (buffer-string) (concat "before\n" text "after")))))))
 
+(ert-deftest orgctx-test-insert-where-nothing-can-be ()
+  (orgctx-test-in "note.org" orgctx-test-text
+    (with-temp-buffer
+      (setq buffer-read-only t)
+      (let ((into (buffer-name)))
+        (with-current-buffer (get-file-buffer (concat folder "note.org"))
+          (should-error (orgctx-focus-insert into) :type 'buffer-read-only)
+          (should-not (orgctx-test-running)))))
+    (let ((into (generate-new-buffer "into")))
+      (should (equal (orgctx-test-do (orgctx-focus-insert into)
+                                     (kill-buffer into))
+                     "The buffer is gone")))))
+
 (ert-deftest orgctx-test-send ()
   (orgctx-test-in "note.org" orgctx-test-text
     (let* ((sent nil)
@@ -975,6 +988,21 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
       (should (= (count-lines (point-min) (point-max)) 63))
       (goto-char (point-max))
       (should-error (orgctx-test-keys "RET") :type 'user-error))))
+
+(ert-deftest orgctx-test-ls-lists-more-only-where-it-was-asked ()
+  (orgctx-test-in "note.org" orgctx-test-long
+    (let ((orgctx-roots (list folder)))
+      (orgctx-test-shown (orgctx-ls "note.org"))
+      (orgctx-test-at "… 13 more headlines")
+      (let ((inhibit-read-only t))
+        (orgctx-test-do (orgctx-ls-enter)
+                        (erase-buffer)
+                        (insert "something else\n")))
+      (should (equal (buffer-string) "something else\n"))
+      (orgctx-test-shown (orgctx-ls "note.org"))
+      (orgctx-test-at "… 13 more headlines")
+      (should-not (orgctx-test-do (orgctx-ls-enter)
+                                  (kill-buffer))))))
 
 (ert-deftest orgctx-test-ls-complains ()
   (orgctx-test-in-memex

@@ -160,6 +160,7 @@ On a line that counts more, list those, too."
 (defun orgctx--ls-more (kind)
   "Put the next rows of KIND in place of this line."
   (let ((buffer (current-buffer))
+        (row (orgctx--row))
         (line (copy-marker (line-beginning-position)))
         (last (save-excursion
                 (forward-line -1)
@@ -171,11 +172,14 @@ On a line that counts more, list those, too."
        ,@(unless (member kind '("headline" "root")) (list "--kind" kind))
        "--after" ,last "--" ,orgctx--path)
      (lambda (listing)
-       (with-current-buffer buffer
-         (let ((inhibit-read-only t))
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer
            (goto-char line)
-           (delete-region line (line-beginning-position 2))
-           (save-excursion (orgctx--insert-listing listing))))))))
+           ;; Unless the buffer shows something else by now.
+           (when (eq (get-text-property line 'orgctx-row) row)
+             (let ((inhibit-read-only t))
+               (delete-region line (line-beginning-position 2))
+               (save-excursion (orgctx--insert-listing listing))))))))))
 
 (defun orgctx-ls-up ()
   "List the level from which one came here."
@@ -352,15 +356,11 @@ If one fails, show what is saved, and what is wrong."
         ,@place "--" ,name)
       (lambda (data) (orgctx--save-moves rest data))
       :else (lambda (problem)
-              (orgctx--answer-collections)
-              (orgctx--complain problem))))))
-
-(defun orgctx--answer-collections ()
-  "Show the collections as they are saved, and wait for them."
-  (orgctx--show-collections
-   (orgctx--parse
-    (orgctx--answer `("collections" ,@(orgctx--root-arguments)
-                      "--format" "json")))))
+              (orgctx--ask-json
+               `("collections" ,@(orgctx--root-arguments) "--format" "json")
+               (lambda (data)
+                 (orgctx--show-collections data)
+                 (orgctx--complain problem))))))))
 
 ;;; Status
 

@@ -128,20 +128,22 @@ for budget and lens, too."
                       (window-buffer (next-window)) t)
          current-prefix-arg))
   (let ((buffer (get-buffer buffer)))
+    (with-current-buffer buffer
+      (barf-if-buffer-read-only))
     (orgctx--ask-view (orgctx--query-here ask)
                       (lambda (view) (orgctx--insert view buffer)))))
 
 (defun orgctx--insert (view buffer)
   "Insert the text of VIEW into BUFFER, where its window has point."
-  (unless (buffer-live-p buffer)
-    (user-error "The buffer is gone"))
-  (let ((window (get-buffer-window buffer t)))
-    (with-selected-window (or window (selected-window))
-      (with-current-buffer buffer
-        (let-alist view
-          (insert .text)
-          (message "Inserted %d %s into %s" .tokens .unit
-                   (buffer-name)))))))
+  (if (not (buffer-live-p buffer))
+      (message "The buffer is gone")
+    (let ((window (get-buffer-window buffer t)))
+      (with-selected-window (or window (selected-window))
+        (with-current-buffer buffer
+          (let-alist view
+            (insert .text)
+            (message "Inserted %d %s into %s" .tokens .unit
+                     (buffer-name))))))))
 
 ;;;###autoload
 (defun orgctx-focus-send (&optional ask)
