@@ -1045,6 +1045,22 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
    (goto-char (point-min))
    (should-error (orgctx-test-keys "RET") :type 'user-error)))
 
+(ert-deftest orgctx-test-context-links-of-names-with-dashes ()
+  (orgctx-test-in "fruit — apple.org" "#+begin_src elisp\n(defun leaf ())\n#+end_src
+* Leaf :leaf:\nleaf text\n"
+    (let ((orgctx-roots (list folder)) (places nil))
+      (orgctx-test-shown (orgctx-context "leaf"))
+      (while (search-forward "fruit — apple.org" nil t)
+        (when-let ((place (get-text-property (line-beginning-position)
+                                             'orgctx-address)))
+          (cl-pushnew (replace-regexp-in-string ":[0-9]+\\'" "" place) places
+                      :test #'equal)))
+      (should (equal places '("fruit — apple.org")))
+      (orgctx-test-at "* likely files")
+      (forward-line)
+      (orgctx-test-keys "RET")
+      (should (string-suffix-p "/fruit — apple.org" (buffer-file-name))))))
+
 ;;; Collections
 
 (defun orgctx-test-ranks ()

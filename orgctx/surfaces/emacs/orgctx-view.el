@@ -516,10 +516,10 @@ It is what a model may be given, of the program's own budget."
       (pop-to-buffer (current-buffer)))))
 
 (defconst orgctx--place-patterns
-  '(("relevant indexes" . "^- \\(.+?\\) — ")
-    ("likely files" . "^- \\(.+?\\) — ")
-    ("relevant symbols" . " — \\([^—\n]+\\)$"))
-  "How the lines of a bundle's sections name a place.")
+  '(("relevant indexes" . "^- \\(.+?\\(?:\\.org\\(?:_archive\\)?\\|/\\)\\) — ")
+    ("likely files" . "^- \\(.+?\\.org\\(?:_archive\\)?\\(?::[0-9]+\\)?\\) — ")
+    ("relevant symbols" . "^- .+? — [^—\n]+ — \\(.+\\)$"))
+  "How the lines of a bundle's sections name a place, which may have dashes.")
 
 (defun orgctx--mark-places ()
   "Make links of the places in this bundle."
