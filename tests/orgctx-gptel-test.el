@@ -64,6 +64,15 @@
        (should (equal (orgctx-gptel-test-sent "Why?") "Why?")))
      (should (equal (mapcar #'car said) '("BudgetTooSmall"))))))
 
+(ert-deftest orgctx-gptel-test-what-was-added-outlives-its-buffer ()
+  (orgctx-gptel-test-in
+   (let ((view (orgctx-focus-string)))
+     (orgctx-test-do (orgctx-gptel-add))
+     (kill-buffer)
+     (with-temp-buffer
+       (should (equal (orgctx-gptel-test-sent "Why?")
+                      (concat view "\nWhy?")))))))
+
 (defun orgctx-gptel-test-call (name &rest arguments)
   "Return the text that the tool NAME gives for ARGUMENTS."
   (let ((tool (cdr (assoc name (alist-get "orgctx" gptel--known-tools
@@ -101,6 +110,18 @@
      (should (string-match-p "Context bundle: child text"
                              (orgctx-gptel-test-call
                               "orgctx_context" "child text"))))))
+
+(ert-deftest orgctx-gptel-test-tools-take-null-and-much-text ()
+  (orgctx-gptel-test-in
+   (let ((orgctx-roots (list folder)))
+     (orgctx-gptel-tools)
+     (should (string-match-p "^11: child text$"
+                             (orgctx-gptel-test-call
+                              "orgctx_read" "note.org:11" :null :null :null)))
+     (should (string-prefix-p "{\"error\":\"NotFound\""
+                              (orgctx-gptel-test-call
+                               "orgctx_read"
+                               (concat (make-string 300000 ?a) ".org")))))))
 
 (ert-deftest orgctx-gptel-test-tools-tell-errors-as-text ()
   (orgctx-gptel-test-in

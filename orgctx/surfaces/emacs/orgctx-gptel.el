@@ -151,10 +151,12 @@ Then call CALLBACK with its answer.  A refusal is one, too: a model can mend
 its call."
   (let ((default-directory (car orgctx-roots))
         (given (cl-loop for name in names for value in values
-                        when value collect (cons name value))))
-    (orgctx--ask `("tool" ,@(orgctx--root-arguments) "--"
-                   ,tool ,(if given (json-encode given) "{}"))
+                        unless (memq value '(nil :null))
+                        collect (cons name value))))
+    (orgctx--ask `("tool" ,@(orgctx--root-arguments) "--" ,tool "-")
                  callback
+                 :input (encode-coding-string
+                         (if given (json-encode given) "{}") 'utf-8-unix)
                  :else (lambda (problem)
                          (funcall callback (orgctx-explain problem))))))
 

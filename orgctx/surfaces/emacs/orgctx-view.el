@@ -45,6 +45,7 @@ the first is the target.  BUDGET, LENS: as the options have them."
       (make-orgctx--query
        :source source :budget budget :lens lens
        :file (orgctx--at source buffer-file-name)
+       :line (orgctx--at source (line-number-at-pos))
        :directory (orgctx--at source default-directory)))))
 
 (defun orgctx--query-of (address)
