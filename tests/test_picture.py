@@ -191,6 +191,20 @@ def test_ten_thousand_nodes_take_their_share_of_the_time(browser: Browser, tmp_p
     assert times[1] < 30 * times[0]
 
 
+def test_a_map_of_very_many_levels_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    """A canvas has a greatest height, which many levels on a fine screen are beyond."""
+    deep = "".join(f"{'*' * n} L{n}\n" for n in range(1, 1201))
+    memex = open_memex(write(tmp_path / "notes", {"deep.org": deep}))
+    save(memex.picture("deep.org:1", budget=500), str(tmp_path / "page.html"))
+    browser.open(tmp_path / "page.html")
+    screen = {"width": 1300, "height": 640, "deviceScaleFactor": 3, "mobile": False}
+    browser.call("Emulation.setDeviceMetricsOverride", **screen)
+    browser.value("draw()")
+    assert browser.value("map.height") <= 32767
+    assert browser.value("map.getContext('2d').getImageData(5, 5, 1, 1).data[3]") == 255
+    assert browser.complaints() == []
+
+
 # --- The page as a text --------------------------------------------------------------------------
 
 

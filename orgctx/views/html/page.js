@@ -11,6 +11,7 @@ const count = parent.length;
 const depth = new Int32Array(count), start = new Float64Array(count);
 const detail = new Uint8Array(count), reason = new Array(count).fill("");
 const children = Array.from({ length: count }, () => []);
+const TALLEST = 32000;  // pixels; a canvas that is taller is blank in some browsers
 let now = -1, chosen = 0, zoomed = 0, parts = [], row = 24;  // pixels of a level
 
 for (let i = 1; i < count; i++) {
@@ -78,7 +79,8 @@ function draw() {
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const fills = NAMES.map(colour), [ink, ground, mark] = ["ink", "ground", "chosen"].map(colour);
   row = Math.round(Math.min(60, Math.max(24, (window.innerHeight - 220) / levels)));
-  const width = map.clientWidth, scale = window.devicePixelRatio || 1, context = map.getContext("2d");
+  const width = map.clientWidth, context = map.getContext("2d");
+  const scale = Math.min(window.devicePixelRatio || 1, TALLEST / (levels * row));
   map.width = width * scale;
   map.height = levels * row * scale;
   map.style.height = `${levels * row}px`;
