@@ -284,6 +284,17 @@ def test_a_link_is_followed_to_what_it_means(notes: Path) -> None:
     assert Path("mine.txt").read_text() == "mine\n"
 
 
+def test_no_note_and_no_settings_are_made(home: Path) -> None:
+    """A link to nothing is a name for what it leads to: the page would be a note from then on."""
+    Path("notes").mkdir()
+    Path("link.html").symlink_to("notes/new.org")
+    Path("settings.html").symlink_to("notes/orgctx.toml")
+    for name in ("link.html", "settings.html", "notes/orgctx.toml"):
+        with pytest.raises(BadArgument, match=f"^{name}: that is the name of "):
+            save("page", name)
+    assert list(Path("notes").iterdir()) == []
+
+
 def test_a_folder_that_is_not_there_is_one_line(notes: Path, ask: Ask) -> None:
     answer = ask("focus", "garden.org:3", "--root", "notes", "--html", "nowhere/page.html")
     assert (answer.status, answer.out, answer.err.count("\n")) == (1, "", 1)

@@ -9,10 +9,12 @@ from html import escape
 from importlib.resources import files
 from itertools import islice
 from json import dumps
+from os.path import realpath
 from pathlib import Path
 from re import sub
 from typing import Any
 
+from ..config import NAME as CONFIG
 from ..core.frame import Frame
 from ..core.model import Detail, Node
 from ..errors import BadArgument
@@ -66,11 +68,13 @@ def picture(growth: Growth) -> str:
 def save(page: str, file: str) -> None:
     """Write a page to a file, all at once.
 
-    Raises: BadArgument if that could be a note, or if there is something that is no page of ours.
+    Raises: BadArgument if that could be a note or settings, or if what is there is no page of ours.
     """
     place = Path(file)
-    if is_note(place.name):
-        raise BadArgument(f"{file}: that is the name of a note", "call it page.html", file)
+    for name in (place.name, Path(realpath(place)).name):  # a link is followed
+        if is_note(name) or name == CONFIG:
+            kind = "a note" if is_note(name) else "settings"
+            raise BadArgument(f"{file}: that is the name of {kind}", "call it page.html", file)
     if place.exists() and not _is_ours(place):
         hint = "name another file, or delete that one first"
         raise BadArgument(f"{file}: what is there was not made by --html", hint, file)
