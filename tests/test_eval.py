@@ -28,6 +28,7 @@ from views import SIZES
 
 from orgctx.errors import BudgetTooSmall
 
+CHAPTERS = Path(__file__).parent.parent / "literate"
 LIMIT_BYTES = 60_000
 COUNT = SIZES["o200k_base"]
 
@@ -556,3 +557,10 @@ def test_notes_that_are_not_there_are_told(
 ) -> None:
     assert main(["--small", "--notes", str(tmp_path / "none")]) == 1
     assert "none" in capsys.readouterr().err
+
+
+def test_the_results_that_are_kept_are_whole_and_tell_no_secret() -> None:
+    text = check_report(CHAPTERS)
+    assert not re.search(r"(?<![\w.:/])/(?:home|root|tmp|work|Users|var)/", text)
+    assert evidence.UNEXPLAINED not in text
+    assert "| 10 right " in text
