@@ -321,9 +321,22 @@ def test_the_threshold_is_the_best_that_there_is() -> None:
 def test_a_better_bm25_is_told() -> None:
     ours, theirs = judged.Figures(0.5, 0.5, 1, 1, 1), judged.Figures(0.75, 0.5, 1, 1, 0)
     found = {routing.OURS: {"all": ours}, routing.PLAIN: {"all": theirs}}
-    told = [*routing.worse(found, Counter(all=4))]
+    found[routing.HINDSIGHT] = {"all": ours}
+    told = [*routing.worse(found, Counter(all=4, abstain=2))]
     assert len(told) == 1
     assert "recall@3 of all, 0.75 to 0.50; of 4 questions one more or less is 0.25" in told[0]
+
+
+def test_a_bm25_that_knows_better_when_to_abstain_is_told() -> None:
+    ours, theirs = judged.Figures(1, 1, 1, 0.75, 0.5), judged.Figures(0, 0, 0, 1, 1)
+    found = {way: {"all": theirs, "multi": theirs} for way in (routing.PLAIN, routing.HINDSIGHT)}
+    found[routing.OURS] = {"all": ours, "multi": ours}
+    told = [*routing.worse(found, Counter(all=4, multi=4, abstain=2))]
+    assert [re.findall(r"right to \w+ of \w+, [0-9.]+ to [0-9.]+", each) for each in told] == [
+        ["right to answer of all, 1.00 to 0.75"],
+        ["right to abstain of all, 1.00 to 0.50"],
+        ["right to answer of multi, 1.00 to 0.75"],
+    ]
 
 
 # --- Walks ---------------------------------------------------------------------------------------

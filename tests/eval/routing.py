@@ -121,18 +121,29 @@ def rows(found: dict[str, dict[str, Figures]], numbers: Counter[str]) -> Iterato
         yield "abstain", numbers["abstain"], way, "", "", "", figures["all"].abstained
 
 
+COMPARED = (
+    ("recall", "recall@3", PLAIN),
+    ("rank", "MRR@10", PLAIN),
+    ("bundle", f"in {BUDGET:,} tokens", PLAIN),
+    ("kept", "right to answer", HINDSIGHT),  # the plain one answers whatever it is asked
+    ("abstained", "right to abstain", HINDSIGHT),
+)
+"""What is compared, as it is called, and with which BM25."""
+
+
 def worse(found: dict[str, dict[str, Figures]], numbers: Counter[str]) -> Iterator[str]:
     """Where BM25 is better, in a line each."""
     for kind, ours in found[OURS].items():
-        for what in ("recall", "rank", "bundle"):
-            theirs = getattr(found[PLAIN][kind], what)
-            if theirs > getattr(ours, what):
+        for name, what, way in COMPARED:
+            theirs = getattr(found[way][kind], name)
+            number = numbers["abstain" if name == "abstained" else kind]
+            if theirs > getattr(ours, name) and (name != "abstained" or kind == "all"):
                 yield WHY.format(
-                    way=PLAIN,
-                    what={"recall": "recall@3", "rank": "MRR@10", "bundle": "bundle"}[what],
+                    way=way,
+                    what=what,
                     kind=kind,
                     theirs=theirs,
-                    ours=getattr(ours, what),
-                    number=numbers[kind],
-                    one=1 / numbers[kind],
+                    ours=getattr(ours, name),
+                    number=number,
+                    one=1 / number,
                 )
