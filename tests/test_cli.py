@@ -742,7 +742,7 @@ def test_a_terminal_gets_no_control_characters(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("orgctx to", ["plain,tokens"]),
+        ("orgctx to", ["plain,tokens", "plain,tool"]),
         ("orgctx focus --len", ["plain,--lens"]),
         ("orgctx focus --lens f", ["plain,foveal", "plain,fisheye"]),
         ("orgctx focus gar", ["file,gar"]),

@@ -98,7 +98,7 @@ def test_what_org_takes_literally_is_left_alone(root: Path, ask: Ask) -> None:
 def test_a_registry_that_cannot_be_written_is_called_by_its_name(root: Path, ask: Ask) -> None:
     status, out, err = ask("read", "a.org::One", "--root", "notes", "--cites", "nowhere/c.json")
     assert (status, out) == (1, "")
-    assert err.rstrip().endswith("nowhere/c.json")
+    assert "nowhere/c.json: No such file or directory" in err
 
 
 @pytest.mark.parametrize("tag", ["hush", ":hush:", "hush:"])
