@@ -76,9 +76,9 @@ def judgments() -> Path | None:
     return place if place and place.is_file() else None
 
 
-def bundle(memex: Memex, query: str) -> Bundle:
+def bundle(memex: Memex, query: str, semantic: bool = False) -> Bundle:
     """What orgctx makes of a question."""
-    found = memex.context(query, budget=BUDGET)
+    found = memex.context(query, budget=BUDGET, semantic=semantic)
     assert found.tokens <= BUDGET
     return found
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
+import emacs
+import judged
 import pytest
 from notes import write
 from program import Ask, loaded_by
@@ -101,3 +104,15 @@ def test_without_the_extra_it_is_off_and_who_asks_for_it_is_told_how_to_have_it(
 def test_who_does_not_ask_for_it_does_not_load_it(root: Path) -> None:
     program = "from orgctx.surfaces.cli import run\nrun(['context', 'warm', '--root', {!r}])"
     assert loaded_by(program.format(str(root)), "numpy", "wordllama")[1] == set()
+
+
+@pytest.mark.corpora
+def test_judged_questions_are_led_to_their_answers_more_often(tmp_path: Path) -> None:
+    queries, corpora = judged.judgments(), emacs.corpus_root()
+    if queries is None or corpora is None:
+        pytest.skip("there is no queries.jsonl beside the folder of real notes")
+    found = judged.figures(queries, corpora, tmp_path, partial(judged.bundle, semantic=True))["all"]
+    assert found.recall >= 0.73
+    assert found.rank >= 0.82
+    assert found.bundle >= 0.8
+    assert found.balanced >= 0.85

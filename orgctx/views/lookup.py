@@ -25,7 +25,7 @@ then a score would hang on notes that have nothing to do with it."""
 ROWS, OCCURRENCES = 2000, 10_000
 """In how many nodes terms may be, all together, to be looked for everywhere; and how many places of
 one are told apart, of those that it has in them."""
-POOL, TOP = 100, 50
+POOL, TOP = 100, 100
 """How many nodes are weighed against each other; and among how many of them links are looked for,
 and what is too frequent for `ROWS`."""
 RARE = 1000

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Embed = Callable[[Sequence[str]], Vectors]
 
 PACKAGE = "wordllama"
-WORTH = 1.5
+WORTH = 2.0
 """What it is worth to mean the same, as a share of the best score."""
-TITLE = 0.8
+TITLE = 0.7
 """What title and outline are worth against title and beginning of the text."""
 OUTLINE, BEGINNING = 100, 400
 """Characters of the titles above, and of the text."""
