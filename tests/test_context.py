@@ -22,6 +22,7 @@ from program import TOKENIZERS, Ask, as_json, loaded_by
 from test_terms import QUERIES
 
 from orgctx import open_memex
+from orgctx.core.model import Tree
 from orgctx.core.outline import outline
 from orgctx.errors import BadArgument, BudgetTooSmall, OrgctxError
 from orgctx.store.indexed import IndexedStore
@@ -658,6 +659,39 @@ def test_without_a_sync_what_is_gone_is_not_shown(root: Path) -> None:
     assert places(asked(store, "black spot"))[0] == "garden/beds.org:10"
     assert "Tomatoes" not in asked(store, "tomatoes").text.partition("* query")[2].replace("* ", "")
     assert asked(store, "spade").abstained
+
+
+def test_notes_that_go_or_change_within_a_question_are_not_shown_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One at each file that is read: gone, another text, or a link to elsewhere."""
+    read, draw = IndexedStore.tree, random.Random(1)
+    secret = write(tmp_path / "secret", {"s.org": "* Roses of nobody else\n"})
+
+    def spoil(place: Path) -> None:
+        place.unlink()
+        kind = draw.randrange(3)
+        if kind == 0:
+            place.write_text("* Something else\n")
+        elif kind == 1:
+            place.symlink_to(secret / "s.org")
+
+    def tree(store: IndexedStore, path: str) -> Tree:
+        found = read(store, path)
+        notes = sorted(place for place in folder.rglob("*.org") if not place.is_symlink())
+        if notes and draw.random() < 0.3:
+            spoil(draw.choice(notes))
+        return found
+
+    monkeypatch.setattr(IndexedStore, "tree", tree)
+    for number in range(30):
+        folder = write(tmp_path / str(number), {
+            f"{n % 3}/{n}.org": f"* Roses {n}\n:PROPERTIES:\n:ID: roses-{n % 7}\n:END:\n"
+            f"See [[id:roses-{(n + 1) % 7}]].\n- rose {n} :: red\n" for n in range(12)
+        })  # fmt: skip
+        bundle = asked(open_store([folder]), "roses red")
+        assert count(bundle.text) <= 2000
+        assert "nobody" not in bundle.text
 
 
 def test_without_a_sync_no_other_entry_of_a_title_is_taken_for_one(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ def test_words_are_taken_by_stem_and_without_diacritics():
         ("كِتَاب", "كتاب", True),
         ("میخواهم", "می\u200cخواهم", True),
         ("STRASSE", "Straße", True),
+        ("r\u00e9sum\u00e9", "re\u0301sume\u0301", True),
+        ("re\u0301sume\u0301", "R\u00c9SUM\u00c9", True),
         ("cooperate", "co\u00adoperate", True),
         ("api", "ＡＰＩ", True),
         ("office file", "oﬃce ﬁle", True),
