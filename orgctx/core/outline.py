@@ -26,8 +26,8 @@ _DRAWER = re.compile(
 )
 _PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*)\n")
 _DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
-_ABOVE_FILE_DRAWER = re.compile(r"(?:[ \t]*+(?:#(?: [^\n]*+)?+)?+\r?\n)*+")
-_COMMENTS = re.compile(r"(?:#(?: [^\n]*+)?+\r?\n)*+")
+_ABOVE_FILE_DRAWER = re.compile(r"(?>(?:[ \t]*+(?>(?:#(?>(?: [^\n]*+)?))?)\r?\n)*)")
+_COMMENTS = re.compile(r"(?>(?:#(?>(?: [^\n]*+)?)\r?\n)*)")
 _SETTING = re.compile(
     r"#\+(TITLE|TODO|SEQ_TODO|TYP_TODO|FILETAGS|PROPERTY|LINK|STARTUP|PRIORITIES):([^\n]*)",
     re.IGNORECASE,
