@@ -3,12 +3,14 @@
 import _socket
 import io
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import emacs
 import pytest
@@ -28,9 +30,59 @@ settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True
 settings.register_profile("dev", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-MARKERS = {
-    "emacs": "needs Emacs, the measure of truth; skipped without it unless CI is set",
-    "corpora": f"needs real Org files; {emacs.CORPORA_VARIABLE} names their folder",
+RECORDS = ("outlines.jsonl", "../queries.jsonl")
+
+
+class Need(NamedTuple):
+    """What some tests need. lacking: (nothing) -> what is not here; "" if all is.
+
+    is_installed: whether `.ci/run` sees to it; then its lack is an error where CI is set.
+    """
+
+    meaning: str
+    lacking: Callable[[], str]
+    is_installed: bool = True
+
+
+def _program(name: str) -> Callable[[], str]:
+    return lambda: "" if shutil.which(name) else f"there is no {name} on the PATH"
+
+
+def _package_lint() -> str:
+    """Without -Q, which hides the folder where Debian installs it."""
+    call = ["emacs", "--batch", "-l", "package-lint"]
+    is_there = emacs.emacs_available() and (
+        subprocess.run(call, capture_output=True, check=False).returncode == 0
+    )
+    return "" if is_there else "Emacs has no package-lint (Debian: elpa-package-lint)"
+
+
+def _proc() -> str:
+    return "" if Path("/proc/self/status").exists() else "there is no /proc, which Linux has"
+
+
+def _corpora() -> str:
+    root = emacs.corpus_root()
+    if root is None:
+        return f"{emacs.CORPORA_VARIABLE} is not set"
+    return "" if root.is_dir() else f"{emacs.CORPORA_VARIABLE} is no folder: {root}"
+
+
+def _records() -> str:
+    """The variable may name any folder of notes."""
+    root = emacs.corpus_root()
+    lacking = [each for each in RECORDS if root is None or not (root / each).is_file()]
+    return f"the folder of real notes has no {lacking[0]}" if lacking else ""
+
+
+NEEDS = {
+    "emacs": Need("needs Emacs, the measure of truth", _program("emacs")),
+    "package_lint": Need("needs Emacs' package-lint", _package_lint),
+    "tmux": Need("needs tmux, a terminal for Emacs", _program("tmux")),
+    "chromium": Need("needs a browser", _program("chromium")),
+    "proc": Need("reads what processes need from /proc", _proc),
+    "corpora": Need(f"needs real Org files, in {emacs.CORPORA_VARIABLE}", _corpora, False),
+    "records": Need("needs what others read and judged of the real Org files", _records, False),
 }
 
 
@@ -38,33 +90,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; where Emacs is required, its lack ends the session at once."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell ignores it in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name, meaning in MARKERS.items():
-        config.addinivalue_line("markers", f"{name}: {meaning}")
+    for name, need in NEEDS.items():
+        config.addinivalue_line("markers", f"{name}: {need.meaning}")
     required = next((name for name in ("CI", "ORGCTX_REQUIRE_EMACS") if os.environ.get(name)), None)
-    if required and not emacs.emacs_available():
-        raise pytest.UsageError(f"{required} is set, but there is no emacs on the PATH")
-
-
-def _reasons_to_skip() -> dict[str, str]:
-    """For each marker whose need is not met, the reason its tests are skipped."""
-    root = emacs.corpus_root()
-    reasons = {}
-    if not emacs.emacs_available():
-        reasons["emacs"] = "there is no emacs on the PATH"
-    if root is None:
-        reasons["corpora"] = f"{emacs.CORPORA_VARIABLE} is not set"
-    elif not root.is_dir():
-        reasons["corpora"] = f"{emacs.CORPORA_VARIABLE} is no folder: {root}"
-    return reasons
+    if required and (reason := NEEDS["emacs"].lacking()):
+        raise pytest.UsageError(f"{required} is set, but {reason}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests whose marker names something that is not here."""
-    reasons = _reasons_to_skip()
-    for item in items:
-        for name in reasons.keys() & {mark.name for mark in item.iter_markers()}:
-            # Each reason names what is lacking here; where CI is set, Emacs cannot be: see above.
-            item.add_marker(pytest.mark.skip(reason=reasons[name]))
+    """Skip the tests whose need is not met; where `.ci/run` sees to it, that is an error."""
+    for name, need in NEEDS.items():
+        needing = [item for item in items if item.get_closest_marker(name)]
+        reason = need.lacking() if needing else ""
+        if reason and need.is_installed and os.environ.get("CI"):
+            raise pytest.UsageError(f"CI is set, but {reason}")
+        for item in needing if reason else ():
+            item.add_marker(pytest.mark.skip(reason=reason))  # the one skip of all tests
 
 
 class NetworkBlockedError(OSError):

@@ -28,7 +28,7 @@ SETTINGS = """\
 # what I search, and when
 [[collections]]
 name = "Projects"   # now
-paths = ["work/", "inbox.org"]
+paths = ["yard/", "inbox.org"]
 
 [[collections]]
 id = "lib"
@@ -47,7 +47,7 @@ Projects = 10
 Nothing = 20
 """
 NOTES = {
-    "work/p/a.org": "* Roses\n:PROPERTIES:\n:ID: id-roses\n:END:\n[[id:id-facts]]\n",
+    "yard/p/a.org": "* Roses\n:PROPERTIES:\n:ID: id-roses\n:END:\n[[id:id-facts]]\n",
     "inbox.org": "* Inbox\n",
     "ref/r.org": "* Rose facts\n:PROPERTIES:\n:ID: id-facts\n:END:\n",
     "old/o.org": "* Old roses\n",
@@ -153,7 +153,7 @@ def test_there_is_one_rank_more_to_move_to_and_no_other() -> None:
 def test_what_is_in_which_rank(root: Path, ask: Ask) -> None:
     assert ask("collections", "--root", root) == (
         0,
-        "rank 0, tier 0: Projects — work, inbox.org — 2 files, 2 headlines\n"
+        "rank 0, tier 0: Projects — yard, inbox.org — 2 files, 2 headlines\n"
         "rank 1, tier 10: Library — ref — 1 file, 1 headline\n"
         "rank 1, tier 10: Old — old, gone — 1 file, 1 headline\n"
         "in no collection — 1 file, 1 headline\n",
@@ -187,17 +187,17 @@ def test_the_answer_says_how_to_widen(root: Path) -> None:
 def test_nothing_outside_the_scope_is_there(root: Path) -> None:
     for whole in stores(root):
         store = confined(whole, rank=0)
-        assert sorted(store.paths) == ["inbox.org", "work/p/a.org"]
-        assert [row.address for row in ls(store, "notes", Limit()).rows] == ["work/", "inbox.org"]
+        assert sorted(store.paths) == ["inbox.org", "yard/p/a.org"]
+        assert [row.address for row in ls(store, "notes", Limit()).rows] == ["yard/", "inbox.org"]
         assert ls(store, "", Limit()).rows[0].files == 2
         assert store.holders("id-facts") == []
         assert store.folder("ref") is None
-        assert store.folder("work") == whole.folder("work")
+        assert store.folder("yard") == whole.folder("yard")
         for address in ("id-facts", "ref/r.org", "other.org:1"):
             with pytest.raises(NotFound):
                 focus(store, [address], Limit())
         view = focus(store, ["id-roses"], Limit(), "fisheye")
-        assert {each.path for each in view.shown} <= {"inbox.org", "work/p/a.org", "memex"}
+        assert {each.path for each in view.shown} <= {"inbox.org", "yard/p/a.org", "memex"}
         assert "facts" not in view.text.replace("[[id:id-facts]]", "")
         assert sorted(whole.paths) == sorted(NOTES)
 
@@ -224,7 +224,7 @@ def test_a_confined_store_is_one_of_those_files_alone(trees, data):
     [
         ("ls", "notes"),
         ("grep", "oses"),
-        ("read", "work/p/a.org"),
+        ("read", "yard/p/a.org"),
         ("focus", "id-roses"),
         ("overview",),
     ],
@@ -278,9 +278,9 @@ def test_what_is_confined_twice_is_in_both(root: Path) -> None:
     inside = memex.within(collection=["Projects", "Library"])
     assert inside.within(collection=["Library", "Old"])._store.paths.keys() == {"ref/r.org"}
     for store in stores(root):
-        twice = store.within(["work", "ref"]).within(["work/p", "old", "ref/r.org"])
-        assert sorted(twice.paths) == ["ref/r.org", "work/p/a.org"]
-        assert sorted(store.within(["work/p"]).within(["work"]).paths) == ["work/p/a.org"]
+        twice = store.within(["yard", "ref"]).within(["yard/p", "old", "ref/r.org"])
+        assert sorted(twice.paths) == ["ref/r.org", "yard/p/a.org"]
+        assert sorted(store.within(["yard/p"]).within(["yard"]).paths) == ["yard/p/a.org"]
 
 
 # --- Workspaces ----------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def test_moving_keeps_comments_and_numbers(root, ask):
     assert written == SETTINGS.replace('"gone"]\ntier = 10', '"gone"]\ntier = 0')
     ask("collections", "move", "Projects", "--after", "lib", "--root", root)
     written = (root / "orgctx.toml").read_text()
-    assert 'paths = ["work/", "inbox.org"]\ntier = 20\n' in written
+    assert 'paths = ["yard/", "inbox.org"]\ntier = 20\n' in written
     assert "# what I search, and when" in written
     assert "# now" in written
     assert [
@@ -456,18 +456,18 @@ def test_the_users_file_names_paths_of_the_memex(tmp_path):
 @pytest.mark.parametrize(
     ("path", "files"),
     {
-        "./work/": 1,
-        "work//p/.": 1,
-        "/work": 1,
-        "old/../work": 1,
+        "./yard/": 1,
+        "yard//p/.": 1,
+        "/yard": 1,
+        "old/../yard": 1,
         ".": 6,
         "/": 6,
         "inbox.org": 1,
         "./inbox.org": 1,
         "re\u0301f": 1,
         "nowhere": 0,
-        "wor": 0,
-        "work/*": 0,
+        "yar": 0,
+        "yard/*": 0,
     }.items(),
 )
 def test_a_path_is_taken_for_what_it_means(root, ask, path, files):
@@ -479,7 +479,7 @@ def test_a_path_is_taken_for_what_it_means(root, ask, path, files):
 
 
 def test_a_name_is_text_in_one_line_that_is_not_too_long(root, ask):
-    one = '[[collections]]\nname = "A\\n* instructions\\n- {}"\npaths = ["work"]\n'
+    one = '[[collections]]\nname = "A\\n* instructions\\n- {}"\npaths = ["yard"]\n'
     write(root, {"orgctx.toml": "".join(one.format(n) for n in range(300))})
     text = ask("context", "roses", "--root", root).out
     [told] = [line for line in text.split("\n") if line.startswith("- Searched")]
@@ -494,7 +494,7 @@ def test_collections_of_several_roots_may_have_one_name(root, ask, tmp_path):
     write(other, {"orgctx.toml": ONE.replace('"A"', '"Projects"').replace('"a"', '"x.org"')})
     both = ("--root", root, "--root", other)
     listed = ask("collections", *both).out
-    assert "tier 0: Projects (notes/Projects) — notes/work, notes/inbox.org — 2 files" in listed
+    assert "tier 0: Projects (notes/Projects) — notes/yard, notes/inbox.org — 2 files" in listed
     assert "tier 0: Projects (other/Projects) — other/x.org — 1 file" in listed
     assert "other — 1 file" in ask("ls", "--collection", "Projects", *both).out
     assert "other" not in ask("ls", "--collection", "notes/Projects", *both).out.split("\n")[0]

@@ -99,17 +99,17 @@ def test_ls(backend):
 
 
 def test_several_roots(tmp_path):
-    for name in ("work", "home"):
+    for name in ("office", "attic"):
         Notes(tmp_path / name, None).put("sub/a.org", f"* {name}\n")
-    backend = OrgctxBackend(tmp_path / "work", tmp_path / "home")
-    assert paths(backend.ls("/").entries) == ["/work/", "/home/"]
-    assert paths(backend.glob("a.org").matches) == ["/home/sub/a.org", "/work/sub/a.org"]
-    assert backend.edit("/home/sub/a.org", "home", "here").path == "/home/sub/a.org"
+    backend = OrgctxBackend(tmp_path / "office", tmp_path / "attic")
+    assert paths(backend.ls("/").entries) == ["/office/", "/attic/"]
+    assert paths(backend.glob("a.org").matches) == ["/attic/sub/a.org", "/office/sub/a.org"]
+    assert backend.edit("/attic/sub/a.org", "attic", "here").path == "/attic/sub/a.org"
     assert backend.write("/a.org", "* x\n").error.startswith("NotFound: a.org: in no root")
-    for path in ("/", "/work", "/work/"):
+    for path in ("/", "/office", "/office/"):
         assert "a root of the notes" in backend.delete(path).error
     assert [each.what for each in backend.commit("a test").outcomes] == ["written"]
-    assert (tmp_path / "home/sub/a.org").read_text() == "* here\n"
+    assert (tmp_path / "attic/sub/a.org").read_text() == "* here\n"
 
 
 @pytest.mark.parametrize(

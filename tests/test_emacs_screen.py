@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import html
 import io
-import os
 import re
-import shutil
 import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,7 +21,7 @@ from terminal import COLUMNS, Terminal, emacs_in_terminal
 
 import orgctx
 
-pytestmark = pytest.mark.emacs
+pytestmark = [pytest.mark.emacs, pytest.mark.tmux]
 
 PACKAGE = Path(orgctx.__path__[0], "surfaces", "emacs")
 PICTURE = Path(__file__).parents[1] / "literate" / "emacs.svg"
@@ -116,10 +114,6 @@ Gravel, or stone?
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """The home of somebody with notes."""
-    if shutil.which("tmux") is None:
-        # Never where it counts: `.ci/run` installs it, and its lack is a failure there.
-        assert "CI" not in os.environ, "CI needs tmux"
-        pytest.skip("tmux is not installed")
     return with_notes(tmp_path)
 
 

@@ -341,11 +341,10 @@ def _comparable(row: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.emacs
 @pytest.mark.corpora
+@pytest.mark.records
 def test_the_oracle_agrees_with_the_recorded_outlines() -> None:
     record, root = _recorded(), emacs.corpus_root()
-    assert root is not None  # else the marker has skipped this
-    if not record:  # the variable may name any folder of notes; only one has Emacs' record of them
-        pytest.skip(f"the notes in {root} come without {RECORD}, Emacs' reading of them")
+    assert root
     sample = [path for path in emacs.corpora() if str(path.relative_to(root)) in record][::8]
     answers = emacs.outlines([path.read_bytes() for path in sample])
     for path, rows in zip(sample, answers, strict=True):
@@ -434,3 +433,15 @@ def test_where_emacs_is_required_its_lack_fails_the_session(tmp_path: Path, vari
     done = _inner_session(tmp_path, **{variable: "1"})
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert done.stderr.strip() == f"ERROR: {variable} is set, but there is no emacs on the PATH"
+
+
+def test_where_ci_installs_what_a_test_needs_its_lack_fails_the_session(tmp_path: Path) -> None:
+    (tmp_path / "emacs").write_text("#!/bin/sh\n")
+    (tmp_path / "emacs").chmod(0o700)
+    needing = "import pytest\n\n@pytest.mark.tmux\ndef test_tmux():\n    pass\n"
+    (tmp_path / "test_needing.py").write_text(needing)
+    done = _inner_session(tmp_path)
+    assert "there is no tmux on the PATH" in done.stdout
+    done = _inner_session(tmp_path, CI="1")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "CI is set, but there is no tmux on the PATH" in done.stdout + done.stderr

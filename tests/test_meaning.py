@@ -107,10 +107,11 @@ def test_who_does_not_ask_for_it_does_not_load_it(root: Path) -> None:
 
 
 @pytest.mark.corpora
+@pytest.mark.records
 def test_judged_questions_are_led_to_their_answers_more_often(tmp_path: Path) -> None:
     queries, corpora = judged.judgments(), emacs.corpus_root()
-    if queries is None or corpora is None:
-        pytest.skip("there is no queries.jsonl beside the folder of real notes")
+    assert queries
+    assert corpora
     found = judged.figures(queries, corpora, tmp_path, partial(judged.bundle, semantic=True))["all"]
     assert found.recall >= 0.73
     assert found.rank >= 0.82

@@ -70,10 +70,12 @@ def page(browser: Browser, memex: Memex, tmp_path: Path) -> Iterator[Browser]:
     assert browser.complaints() == []
 
 
+@pytest.mark.chromium
 def test_the_text_is_the_view(page: Browser, memex: Memex) -> None:
     assert shown(page) == memex.focus("garden.org:3", budget=400).text
 
 
+@pytest.mark.chromium
 def test_no_note_can_do_anything(page: Browser, memex: Memex) -> None:
     address = memex.focus("garden.org:3").targets[0]
     assert EVIL.replace("/", "\\/") in address
@@ -86,6 +88,7 @@ def test_no_note_can_do_anything(page: Browser, memex: Memex) -> None:
     assert page.value("document.title") == address  # as text
 
 
+@pytest.mark.chromium
 def test_the_policy_forbids_all_else(page: Browser) -> None:
     made = "Object.assign(document.createElement"
     page.value(f"document.body.append({made}('img'), {{src: 'https://example.invalid/x.png'}})), 0")
@@ -98,6 +101,7 @@ def test_the_policy_forbids_all_else(page: Browser) -> None:
     page.events[:] = [each for each in page.events if each not in page.complaints()]
 
 
+@pytest.mark.chromium
 def test_the_slider_shows_the_view_within_each_budget(page: Browser, memex: Memex) -> None:
     last = page.value("Number(document.getElementById('budget').max)")
     budgets = [moment[0] for moment in page.value("data.moments")]
@@ -116,6 +120,7 @@ def test_the_slider_shows_the_view_within_each_budget(page: Browser, memex: Meme
             assert details[place] == {"skeleton": 1, "cut": 2, "full": 3}[each.detail]
 
 
+@pytest.mark.chromium
 def test_keys_move_the_slider(page: Browser, memex: Memex) -> None:
     page.value("document.getElementById('budget').focus()")
     page.press("Home")
@@ -126,6 +131,7 @@ def test_keys_move_the_slider(page: Browser, memex: Memex) -> None:
     assert shown(page) == memex.focus("garden.org:3", budget=int(least.split()[0])).text
 
 
+@pytest.mark.chromium
 def test_keys_move_about_the_map(page: Browser) -> None:
     page.value("document.getElementById('map').focus()")
     page.press("Home")
@@ -146,6 +152,7 @@ def test_keys_move_about_the_map(page: Browser) -> None:
     assert page.value("zoomed === parent[data.target]") is True
 
 
+@pytest.mark.chromium
 def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
     box = page.value("JSON.parse(JSON.stringify(map.getBoundingClientRect()))")
     tools = page.value("data.nodes.place.indexOf('shed/tools.org')")
@@ -158,6 +165,7 @@ def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
     assert page.value("zoomed") == tools
 
 
+@pytest.mark.chromium
 def test_dark_and_light_differ_and_nothing_else(page: Browser) -> None:
     pictures = []
     for scheme in ("light", "dark", "light"):
@@ -169,6 +177,7 @@ def test_dark_and_light_differ_and_nothing_else(page: Browser) -> None:
     assert pictures[0] == pictures[2] != pictures[1]
 
 
+@pytest.mark.chromium
 def test_ten_thousand_nodes_take_their_share_of_the_time(browser: Browser, tmp_path: Path) -> None:
     """Ten times as many nodes are drawn in less than thirty times the time."""
     times = []
@@ -191,6 +200,7 @@ def test_ten_thousand_nodes_take_their_share_of_the_time(browser: Browser, tmp_p
     assert times[1] < 30 * times[0]
 
 
+@pytest.mark.chromium
 def test_a_map_of_very_many_levels_is_drawn(browser: Browser, tmp_path: Path) -> None:
     """A canvas has a greatest height, which many levels on a fine screen are beyond."""
     deep = "".join(f"{'*' * n} L{n}\n" for n in range(1, 1201))

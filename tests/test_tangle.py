@@ -68,7 +68,7 @@ class Checkout:
             subprocess.run(["git", *user, *words], cwd=self.root, check=True, capture_output=True)
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        command = [sys.executable, TANGLE, *arguments, "--root", str(self.root)]
+        command = [sys.executable, "-B", TANGLE, *arguments, "--root", str(self.root)]
         done = subprocess.run(command, capture_output=True, text=True, cwd="/", check=False)
         return done.returncode, done.stdout + done.stderr
 

@@ -29,6 +29,7 @@ import memex
 from store import report
 
 from orgctx.workcopy import Copy, Workcopies
+from orgctx.workcopy.state import State
 
 SMALL, LARGE = 500, 10_000
 ROUNDS = 8
@@ -128,7 +129,7 @@ def kills(place: Path, number: int) -> None:
             append(notes / chosen[0], f"* {marks[-1]}\n")
         usual = statistics.median(times[-20:]) if times else 1.0
         done += killed_commit(usual * draw.random() if len(times) > 4 else 10.0, marks[0])
-        halfway += (place / "state/orgctx/work/doing").exists()
+        halfway += State().doing.exists()
         work.status()
         found = [mark for mark in marks[:4] if mark in text_of(notes)]
         check(len(found) in (0, 4), f"half a commit: {found} of {marks}")

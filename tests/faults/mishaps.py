@@ -103,12 +103,6 @@ def obey_modes() -> None:
                 os._exit(99)
 
 
-can_be_bound = pytest.mark.skipif(
-    sys.platform != "linux" and os.geteuid() == 0,
-    reason="root obeys no file modes, and only Linux' prctl can take that right from a process",
-)
-
-
 def check_answer(answer: Answer) -> str:
     """The right text and no more than one line of complaint. Returns: that line."""
     assert answer.status == 0, answer.err

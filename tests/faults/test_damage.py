@@ -15,7 +15,6 @@ import pytest
 from mishaps import (
     NOTES,
     SECRET,
-    can_be_bound,
     check_answer,
     check_repaired,
     edit,
@@ -304,7 +303,6 @@ def test_a_cache_folder_that_goes_while_a_memex_is_open_costs_no_answer(
         shutil.move(database.parent.with_name("away"), database.parent)
 
 
-@can_be_bound
 @pytest.mark.parametrize(("folder", "file"), [(0o500, 0o400), (0, 0o600), (0o700, 0)])
 def test_a_store_that_may_not_be_written_is_told_in_one_line(
     root: Path, database: Path, tmp_path: Path, ask: Ask, folder: int, file: int

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from mishaps import (
     SECRET,
-    can_be_bound,
     check_repaired,
     either_way,
     elsewhere,
@@ -146,7 +145,6 @@ def test_a_folder_that_vanishes_from_a_walk_is_no_fault(
     check_repaired(ask, root, tmp_path)
 
 
-@can_be_bound
 def test_what_may_not_be_read_is_a_problem_and_the_rest_is_served(
     root: Path, tmp_path: Path, ask: Ask
 ) -> None:
