@@ -137,6 +137,14 @@ def measured(covered: list[set[int]], answers: int) -> Iterator[float]:
     yield 1 / first if first else 0.0
 
 
+def all_figures(cache: Path, ask: Callable[[Memex, str], Answer] = bundle) -> Figures:
+    """Of all questions, where they are here."""
+    queries, corpora = judgments(), emacs.corpus_root()
+    assert queries
+    assert corpora
+    return figures(queries, corpora, cache, ask)["all"]
+
+
 def main(arguments: list[str]) -> None:
     queries = Path(arguments[0]) if arguments else judgments()
     corpora = Path(arguments[1]) if arguments[1:] else emacs.corpus_root()

@@ -657,38 +657,20 @@ def test_notes_that_change_all_the_time(notes, monkeypatch):
     assert notes.outcomes() == {"a.org": "written", "sub/b.org": "merged"}
 
 
-def test_an_edit_made_while_it_is_committed_stays(notes, monkeypatch):
-    """It is based on what was committed, so that the next commit merges it with their edits."""
+@pytest.mark.parametrize(("kind", "name"), [(Commit, "_made"), (Folder, "write")])
+def test_an_edit_made_while_its_copy_is_committed_stays(notes, monkeypatch, kind, name):
+    """While the commit is made, and while the copy gets what was merged."""
     copy = notes.work.open("x")
     notes.replace("a.org", "text one", "mine", copy.folder)
     notes.replace("a.org", "text two", "theirs")
-    made = Commit._made
-
-    def meanwhile(*arguments):
-        notes.replace("a.org", "title: A", "title: late", copy.folder)
-        return made(*arguments)
-
-    monkeypatch.setattr(Commit, "_made", meanwhile)
-    assert notes.outcomes() == {"a.org": "merged"}
-    monkeypatch.undo()
-    assert "title: late" in (copy.folder / "a.org").read_text()
-    assert notes.outcomes() == {"a.org": "merged"}
-    both = copies.A.replace("text one", "mine").replace("text two", "theirs")
-    assert notes.get("a.org") == both.replace("title: A", "title: late")
-
-
-def test_an_edit_made_while_the_copy_gets_what_was_merged_stays(notes, monkeypatch):
-    copy = notes.work.open("x")
-    notes.replace("a.org", "text one", "mine", copy.folder)
-    notes.replace("a.org", "text two", "theirs")
-    write = Folder.write
+    usual = getattr(kind, name)
 
     def meanwhile(self, *arguments, **keywords):
-        if self.name == str(copy.folder):
+        if kind is Commit or self.name == str(copy.folder):
             notes.replace("a.org", "title: A", "title: late", copy.folder)
-        return write(self, *arguments, **keywords)
+        return usual(self, *arguments, **keywords)
 
-    monkeypatch.setattr(Folder, "write", meanwhile)
+    monkeypatch.setattr(kind, name, meanwhile)
     assert notes.outcomes() == {"a.org": "merged"}
     monkeypatch.undo()
     assert "title: late" in (copy.folder / "a.org").read_text()

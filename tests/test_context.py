@@ -828,10 +828,7 @@ def test_a_question_that_was_asked_before_needs_no_tokenizer(root: Path) -> None
 @pytest.mark.corpora
 @pytest.mark.records
 def test_judged_questions_are_led_to_their_answers(tmp_path: Path) -> None:
-    queries, corpora = judged.judgments(), emacs.corpus_root()
-    assert queries
-    assert corpora
-    found = judged.figures(queries, corpora, tmp_path)["all"]
+    found = judged.all_figures(tmp_path)
     assert found.recall >= 0.68
     assert found.rank >= 0.76
     assert found.bundle >= 0.8

@@ -86,29 +86,7 @@ Gravel, or stone?
 ** Gate
 * Journal
 """
-LARGER = """\
- 126/380 tokens  foveal  10 nodes   RET visit  TAB expand  + - budget  g refresh
-# garden.org
-#+title: Garden
-* House
-* Outdoors :garden:
-What grows behind the house.
-** TODO Beds :dig:
-:PROPERTIES:
-:ID: 5f0c9a1e-2000-4000-8000-000000000002
-:END:
-Dig them over before the frost, 挖地, and
-let them rest until spring.
-*** Tulips
-In rows, a hand apart, as deep as
-three of them are high.
-*** Asters
-** WAIT Paths
-Gravel, or stone?
-** Fence
-** Gate
-* Journal
-"""
+LARGER = EXPANDED.replace("126/190", "126/380")
 
 
 @pytest.fixture

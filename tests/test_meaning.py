@@ -6,7 +6,6 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import emacs
 import judged
 import pytest
 from notes import write
@@ -109,10 +108,7 @@ def test_who_does_not_ask_for_it_does_not_load_it(root: Path) -> None:
 @pytest.mark.corpora
 @pytest.mark.records
 def test_judged_questions_are_led_to_their_answers_more_often(tmp_path: Path) -> None:
-    queries, corpora = judged.judgments(), emacs.corpus_root()
-    assert queries
-    assert corpora
-    found = judged.figures(queries, corpora, tmp_path, partial(judged.bundle, semantic=True))["all"]
+    found = judged.all_figures(tmp_path, partial(judged.bundle, semantic=True))
     assert found.recall >= 0.73
     assert found.rank >= 0.82
     assert found.bundle >= 0.8

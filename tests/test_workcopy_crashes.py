@@ -86,14 +86,19 @@ def tmp_path(tmp_path):
         yield Path(place)
 
 
+def edited(place):
+    """Notes in a new folder, with a state folder of their own and a copy that was edited."""
+    place.mkdir()
+    os.environ["XDG_STATE_HOME"] = str(place / "state")
+    notes = Notes.make(place)
+    edit(notes, notes.work.open("x").folder)
+    return notes
+
+
 def test_a_commit_killed_at_any_step_is_completed_or_undone(tmp_path):
     step, ends = 0, set()
     while True:
-        place = tmp_path / str(step)
-        place.mkdir()
-        os.environ["XDG_STATE_HOME"] = str(place / "state")
-        notes = Notes.make(place)
-        edit(notes, notes.work.open("x").folder)
+        notes = edited(tmp_path / str(step))
         before = copies.files(notes.root)
         was_killed = killed_at(step, partial(notes.work.commit, "x", "m"))
         [status] = notes.work.status()
@@ -117,11 +122,7 @@ def test_a_note_edited_after_a_kill_keeps_the_edit(tmp_path, path):
     """Then the rest is put back, and the next commit merges."""
     step, seen = 0, set()
     while True:
-        place = tmp_path / str(step)
-        place.mkdir()
-        os.environ["XDG_STATE_HOME"] = str(place / "state")
-        notes = Notes.make(place)
-        edit(notes, notes.work.open("x").folder)
+        notes = edited(tmp_path / str(step))
         was_killed = killed_at(step, partial(notes.work.commit, "x", "m"))
         if not State().doing.exists():
             if was_killed:
