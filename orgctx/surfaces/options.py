@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from ..config import load, users_file
 from ..errors import OrgctxError
@@ -22,6 +21,8 @@ from ..views.view import BUDGET, EXPLAIN_BUDGET, IDS, Limit
 from . import output
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from ..store.sync import Progress
 
 ROOTS = "ORGCTX_ROOT"
@@ -57,7 +58,15 @@ def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
 
 def _names(kind: str) -> Callable[..., list[CompletionItem]]:
     """What a shell is to complete: names of files, or of folders, which it knows best itself."""
-    return lambda _context, _parameter, begun: [CompletionItem(begun, type=kind)]
+
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only a shell that completes pays
+
+        return [CompletionItem(begun, type=kind)]
+
+    return complete
 
 
 a_file, a_folder = _names("file"), _names("dir")
