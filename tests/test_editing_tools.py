@@ -177,6 +177,22 @@ def test_the_command_edits_in_a_copy(notes: Notes, ask: Ask) -> None:
     assert ask("tool", "diff", "--work", "none").status == 1
 
 
+@pytest.mark.parametrize(
+    "call", [("tool", "diff"), ("mcp", "--dry-run", "eggs"), ("mcp", "--print-config", "codex")]
+)
+def test_inline_tasks_are_headlines_to_who_edits(
+    notes: Notes, ask: Ask, call: tuple[str, ...]
+) -> None:
+    notes.work.open("x")
+    refused = ask(*call, "--work", "x", "--inlinetask-min-level", "15")
+    assert (refused.status, refused.out) == (2, "")
+    assert "leave it out" in refused.err
+    memex = open_memex(work="x", inlinetask_min_level=15)
+    assert memex.tools().call("ls").is_error is False
+    with pytest.raises(BadArgument):
+        memex.tools(write=True)
+
+
 # --- Whatever is asked ---------------------------------------------------------------------------
 
 PATHS = st.sampled_from(["a.org", "a.org::One", "sub/b.org", "id:one-1", "new.org", "sub/"])

@@ -349,7 +349,8 @@ class Memex:
         data: whether answers have data beside their text.
         write: whether there are tools that edit, too, and commit; of a working copy alone.
         Returns: Tools, with its own cites and ledger.
-        Raises: BadArgument if it is to write, and these are not the notes of a working copy.
+        Raises: BadArgument if it is to write, and these are not the notes of a working copy, or
+            inline tasks are text in them.
         """
         from .tools import Tools  # a focus should not pay for it
 
@@ -357,7 +358,7 @@ class Memex:
         if write:
             from .editing import desk_of  # only who works in a copy pays
 
-            desk = desk_of(self._work)
+            desk = desk_of(self._work, self._store.inlinetask_min_level)
         return Tools(self._store, data, workspace=self._workspace, desk=desk)
 
     def sync(self) -> bool:

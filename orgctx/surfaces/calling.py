@@ -53,5 +53,5 @@ def _tools(roots: Sequence[str], work: str | None, level: int | None) -> Tools:
     from .editing import desk_of
 
     check_alone(work, roots)
-    desk = desk_of(work)
+    desk = desk_of(work, level)
     return Tools(desk.copy.store, has_data=False, workspace=os.curdir, desk=desk)

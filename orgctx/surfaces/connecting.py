@@ -74,6 +74,10 @@ def mcp(
     """
     if token_file and not http:
         raise BadArgument("token-file: only with --http", "see orgctx mcp --help", "token-file")
+    if work is not None:
+        from .editing import check_level  # only who lets edit pays
+
+        check_level(inlinetask_min_level)
     if print_config:
         output.complain(f"this belongs into {CLIENTS[print_config].place}")
         output.write(_settings(print_config, roots, structured, work, inlinetask_min_level))

@@ -53,8 +53,19 @@ class Desk(NamedTuple):
         return ""
 
 
-def desk_of(copy_id: str | None) -> Desk:
-    """The desk of a copy that is there. Raises: BadArgument if none is named; NotFound."""
+def check_level(inlinetask_min_level: int | None) -> None:
+    """Raises: BadArgument if inline tasks are to be text: edits take them for headlines."""
+    if inlinetask_min_level is not None:
+        what = "inlinetask-min-level: where notes are edited, inline tasks are headlines"
+        raise BadArgument(what, "leave it out", "inlinetask-min-level")
+
+
+def desk_of(copy_id: str | None, inlinetask_min_level: int | None) -> Desk:
+    """The desk of a copy that is there.
+
+    Raises: BadArgument if none is named, or as `check_level`; NotFound.
+    """
+    check_level(inlinetask_min_level)
     if copy_id is None:
         hint = "open them with work=, the name of a working copy"
         raise BadArgument("write: these are not the notes of a copy", hint, "write")
