@@ -747,6 +747,7 @@ def test_a_terminal_gets_no_control_characters(ask: Ask) -> None:
         ("orgctx focus --lens f", ["plain,foveal", "plain,fisheye"]),
         ("orgctx focus gar", ["file,gar"]),
         ("orgctx ls --root ~/o", ["dir,~/o"]),
+        ("orgctx work open x --root ~/o", ["dir,~/o"]),
     ],
 )
 def test_a_shell_is_told_what_could_come_next(

@@ -122,7 +122,7 @@ def test_json_is_the_same_as_data(notes, run, folder):
         ("x.txt", "refused"),
     ]
     assert data["outcomes"][0]["conflicts"][0]["address"] == "a.org::One"
-    [record] = json.loads(run("work", "log", "--format", "json").out)["log"]
+    [record] = json.loads(run("work", "log", "--json").out)["log"]
     assert record["revision"] == data["revision"]
     assert record["outcomes"] == data["outcomes"]
 

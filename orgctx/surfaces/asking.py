@@ -14,6 +14,7 @@ from ..views.view import CONTEXT_BUDGET
 from . import output
 from .options import (
     Whole,
+    all_roots_option,
     choice,
     format_option,
     given,
@@ -21,7 +22,6 @@ from .options import (
     limit_of,
     no_sync_option,
     option,
-    roots_option,
     scope_options,
     store_for,
     tell_fault,
@@ -43,7 +43,7 @@ from .options import (
 )
 @option("--explain", is_flag=True, help="Tell how each score comes about.")
 @format_option("org", "md")
-@roots_option
+@all_roots_option
 @work_option
 @scope_options
 @no_sync_option

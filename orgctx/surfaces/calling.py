@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import click
 
 from . import output
-from .options import inlinetasks, open_roots, roots_option, standard_input, work_option
+from .options import all_roots_option, inlinetasks, open_roots, standard_input, work_option
 from .tools import Tools, described, tools_of
 
 
 @click.command()
 @click.argument("name", default="")
 @click.argument("arguments", default="")
-@roots_option
+@all_roots_option
 @work_option
 @inlinetasks
 def tool(

@@ -13,17 +13,17 @@ from ..views import arranging, collecting
 from . import output
 from .options import (
     Whole,
+    all_roots_option,
     format_option,
     no_sync_option,
     open_roots,
     option,
-    roots_option,
     tell_fault,
 )
 
 
 @click.group(invoke_without_command=True)
-@roots_option
+@all_roots_option
 @no_sync_option
 @format_option("text")
 @click.pass_context
@@ -54,7 +54,7 @@ def _show(store: Store, form: str, known: collecting.Collections) -> None:
 @option("--to", type=Whole(0), metavar="R", help="Into rank R; the number after the last is new.")
 @option("--before", metavar="NAME", help="Into a rank of its own, before that of NAME.")
 @option("--after", metavar="NAME", help="Into a rank of its own, after that of NAME.")
-@roots_option
+@all_roots_option
 @no_sync_option
 @format_option("text")
 def move(name: str, roots: Sequence[str], no_sync: bool, form: str, **place: Any) -> None:
@@ -74,7 +74,7 @@ def move(name: str, roots: Sequence[str], no_sync: bool, form: str, **place: Any
 @click.command()
 @option("--profile", metavar="NAME", help="The collections and tiers of [profiles.NAME].")
 @option("--force", is_flag=True, help="Replace the file that is there.")
-@roots_option
+@all_roots_option
 def init(profile: str | None, force: bool, roots: Sequence[str]) -> None:
     """Choose the collections that count in this folder.
 

@@ -16,11 +16,11 @@ from . import output
 from .answers import compact
 from .clients import CLIENTS, snippet
 from .options import (
+    all_roots_option,
     choice,
     inlinetasks,
     open_roots,
     option,
-    roots_option,
     roots_or_default,
     variable_roots,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@roots_option
+@all_roots_option
 @option("--http", metavar="HOST:PORT", help="Serve HTTP on this machine, not standard input.")
 @option("--token-file", metavar="FILE", help="Where HTTP's token is; made if it is not there.")
 @choice(

@@ -12,18 +12,7 @@ from ..workcopy import POLICIES, Workcopies, seconds
 from ..workcopy.record import CONFLICT, REFUSED, Outcome
 from ..workcopy.showing import log_line, outcome_line, status_line
 from . import output
-from .options import Whole, option, roots_or_default
-
-format_option = option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", help="What to print."
-)
-roots_option = option(
-    "--root",
-    "roots",
-    multiple=True,
-    metavar="DIR",
-    help="A folder of notes; repeatable.  [default: those of ORGCTX_ROOT, or of orgctx.toml]",
-)
+from .options import Whole, all_roots_option, format_option, option, roots_or_default
 
 
 @click.group()
@@ -41,7 +30,7 @@ def work() -> None:
 
 @work.command("open")
 @click.argument("copy_id", metavar="ID")
-@roots_option
+@all_roots_option
 def open_(copy_id: str, roots: Sequence[str]) -> None:
     """Open a copy, made on first use, and print its folder.
 
@@ -58,7 +47,7 @@ def open_(copy_id: str, roots: Sequence[str]) -> None:
 
 
 @work.command()
-@format_option
+@format_option("text")
 def status(form: str) -> None:
     """List the copies: name, edited notes, folder.
 
@@ -76,7 +65,7 @@ def status(form: str) -> None:
 
 @work.command()
 @click.argument("copy_id", metavar="ID")
-@format_option
+@format_option("text")
 def diff(copy_id: str, form: str) -> None:
     """Print what was edited in a copy, as a patch.
 
@@ -101,7 +90,7 @@ def diff(copy_id: str, form: str) -> None:
     help="What becomes of an entry that was edited here and in the notes: nothing, or this half.",
 )
 @option("--allow-shrink", is_flag=True, help="A note may lose more than half of its text.")
-@format_option
+@format_option("text")
 def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, form: str) -> None:
     """Bring what was edited in a copy into the notes; print a line for each path.
 
@@ -171,7 +160,7 @@ def prune(older_than: str) -> None:
 
 @work.command()
 @option("--limit", type=Whole(1), default=20, metavar="N", help="The newest so many.")
-@format_option
+@format_option("text")
 def log(limit: int, form: str) -> None:
     """List what was committed or discarded, the newest first.
 

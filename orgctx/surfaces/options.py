@@ -77,16 +77,22 @@ inlinetasks = option(
     metavar="N",
     help="Headlines of N stars or more are text, as with org-inlinetask.  [default: none are]",
 )
-roots_option = option(
-    "--root",
-    "roots",
-    multiple=True,
-    metavar="DIR",
-    shell_complete=a_folder,
-    help=f"A folder of notes; repeatable.  [default: the address's own file, or {ROOTS}]",
-)
 
 
+def _roots_option(default: str) -> Callable[..., Any]:
+    return option(
+        "--root",
+        "roots",
+        multiple=True,
+        metavar="DIR",
+        shell_complete=a_folder,
+        help=f"A folder of notes; repeatable.  [default: {default}]",
+    )
+
+
+roots_option = _roots_option(f"the address's own file, or {ROOTS}")
+all_roots_option = _roots_option(f"those of {ROOTS}, or of orgctx.toml")
+"""For a command that no address tells where to look."""
 work_option = option(
     "--work", metavar="COPY", help="Answer from this working copy, see orgctx work."
 )
