@@ -13,8 +13,8 @@ from ..views.context import context as ask
 from ..views.view import CONTEXT_BUDGET
 from . import output
 from .options import (
-    Whole,
     all_roots_option,
+    budget_option,
     choice,
     format_option,
     given,
@@ -32,9 +32,7 @@ from .options import (
 
 @click.command()
 @click.argument("query")
-@option(
-    "--budget", type=Whole(1), metavar="N", help=f"The hard limit.  [default: {CONTEXT_BUDGET}]"
-)
+@budget_option(CONTEXT_BUDGET)
 @choice("--mode", MODES, "What to look for.")
 @option(
     "--semantic/--no-semantic",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +13,7 @@ from . import output
 from .options import (
     Whole,
     a_file,
+    budget_option,
     choice,
     format_option,
     given,
@@ -26,21 +28,21 @@ from .options import (
     work_option,
 )
 
+_path = click.argument("path", required=False, default="", shell_complete=a_file)
+_after = option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+
+
+def _limit(text: str) -> Callable[..., Any]:
+    return option("--limit", "lines", type=Whole(1), default=listing.LINES, metavar="N", help=text)
+
 
 @click.command()
-@click.argument("path", required=False, default="", shell_complete=a_file)
-@option(
-    "--limit",
-    "lines",
-    type=Whole(1),
-    default=listing.LINES,
-    metavar="N",
-    help="Lines of one kind, at most.",
-)
+@_path
+@_limit("Lines of one kind, at most.")
 @choice("--kind", listing.KINDS, "List folders or files alone.")
-@option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
+@_after
 @option("--long", is_flag=True, help="Totals of keywords, tags and dates below each line.")
-@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
+@budget_option()
 @roots_option
 @work_option
 @scope_options
@@ -72,17 +74,10 @@ def _json(found: listing.Listing) -> str:
 
 
 @click.command()
-@click.argument("path", required=False, default="", shell_complete=a_file)
-@option(
-    "--limit",
-    "lines",
-    type=Whole(1),
-    default=listing.LINES,
-    metavar="N",
-    help="Lines, at most.",
-)
-@option("--after", default="", metavar="ADDRESS", help="Go on behind it: the next page.")
-@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]")
+@_path
+@_limit("Lines, at most.")
+@_after
+@budget_option()
 @roots_option
 @work_option
 @scope_options

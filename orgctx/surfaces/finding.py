@@ -12,7 +12,7 @@ import click
 from ..cites import STYLES, Cites, normalised
 from ..errors import Stale, Unreadable
 from ..store.store import Store
-from ..tokens import ENCODINGS, UNITS
+from ..tokens import UNITS
 from ..views import reading, searching
 from ..views.searching import Found, Query
 from ..views.view import READING_BUDGET, Limit, unsaved
@@ -20,7 +20,9 @@ from . import output
 from .options import (
     Whole,
     a_file,
+    budget_option,
     choice,
+    encoding_option,
     format_option,
     given,
     inlinetasks,
@@ -46,7 +48,7 @@ from .options import (
 @option("--property", multiple=True, metavar="K=V", help="Entries with this property, or just K.")
 @option("--limit", type=Whole(1), default=searching.ENTRIES, metavar="N", help="Entries a page.")
 @option("--after", default="", metavar="ADDRESS", help="Go on behind this place.")
-@option("--budget", type=Whole(1), metavar="N", help="The hard limit in tokens.  [default: 4000]")
+@budget_option()
 @format_option("text")
 @roots_option
 @work_option
@@ -110,13 +112,9 @@ PROBLEMS = 20
 @click.argument("address", shell_complete=a_file)
 @option("--subtree", is_flag=True, help="All that is below, too; of a file, all of it.")
 @option("--lines", metavar="A-B", help="These lines of a file.")
-@option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 8000]")
+@budget_option(READING_BUDGET)
 @choice("--unit", UNITS, "What the budget counts.")
-@option(
-    "--encoding",
-    type=click.Choice(ENCODINGS),
-    help="How tokens are counted.  [default: o200k_base]",
-)
+@encoding_option
 @option("--cites", metavar="FILE", help="Where the numbers of what is read are kept, for `cite`.")
 @format_option("text")
 @roots_option

@@ -16,7 +16,7 @@ from ..store import address as naming
 from ..store.opening import open_store
 from ..store.roots import is_file
 from ..store.store import Store
-from ..tokens import ENCODINGS, UNITS
+from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS
 from ..views.view import BUDGET, EXPLAIN_BUDGET, IDS, Limit
 from . import output
 
@@ -79,6 +79,12 @@ inlinetasks = option(
 )
 
 
+def budget_option(budget: int = BUDGET) -> Callable[..., Any]:
+    """budget: the program's own for this command."""
+    text = f"The hard limit.  [default: {budget}]"
+    return option("--budget", type=Whole(1), metavar="N", help=text)
+
+
 def _roots_option(default: str) -> Callable[..., Any]:
     return option(
         "--root",
@@ -93,6 +99,11 @@ def _roots_option(default: str) -> Callable[..., Any]:
 roots_option = _roots_option(f"the address's own file, or {ROOTS}")
 all_roots_option = _roots_option(f"those of {ROOTS}, or of orgctx.toml")
 """For a command that no address tells where to look."""
+encoding_option = option(
+    "--encoding",
+    type=click.Choice(ENCODINGS),
+    help=f"How tokens are counted.  [default: {DEFAULT_ENCODING}]",
+)
 work_option = option(
     "--work", metavar="COPY", help="Answer from this working copy, see orgctx work."
 )
@@ -132,13 +143,9 @@ def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What all commands take whose answer is a view."""
     options = (
-        option("--budget", type=Whole(1), metavar="N", help="The hard limit.  [default: 4000]"),
+        budget_option(),
         choice("--unit", UNITS, "What the budget counts."),
-        option(
-            "--encoding",
-            type=click.Choice(ENCODINGS),
-            help="How tokens are counted.  [default: o200k_base]",
-        ),
+        encoding_option,
         choice("--ids", IDS, "What skeletons show of IDs."),
         roots_option,
         work_option,
