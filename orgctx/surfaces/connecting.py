@@ -22,7 +22,6 @@ from .options import (
     open_roots,
     option,
     roots_or_default,
-    variable_roots,
 )
 from .tools import STRUCTURED, Tools, described, instructions, tools_of
 
@@ -83,9 +82,8 @@ def mcp(
         output.write(_settings(print_config, roots, structured, work, inlinetask_min_level))
         return
     roots = _roots_of(roots, work)
-    open_roots(
-        roots, inlinetask_min_level, no_sync=True, is_filled=False
-    )  # what is wrong is told now
+    # What is wrong is told now.
+    open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     if dry_run is not None:
         output.write(_dry_run(dry_run, roots, structured, work, inlinetask_min_level))
         return
@@ -124,9 +122,10 @@ def _desks(roots: Sequence[str], work: str | None) -> Callable[[], Desk] | None:
         return None
     from .editing import new_desk  # only who lets edit pays
 
+    named = roots_or_default(roots)
     if not work:
-        return partial(new_desk, roots_or_default(roots))
-    desk = new_desk(roots_or_default(roots), work)
+        return partial(new_desk, named)
+    desk = new_desk(named, work)
     return lambda: desk
 
 
@@ -145,7 +144,7 @@ def _settings(
     inlinetask_min_level: int | None,
 ) -> str:
     words = ["mcp"]
-    for root in roots or variable_roots():
+    for root in roots_or_default(roots):
         words += ["--root", os.path.abspath(os.path.expanduser(root))]
     words += ["--structured", structured] if structured != "auto" else []
     if work is not None:

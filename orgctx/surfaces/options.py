@@ -293,7 +293,7 @@ def open_roots(
 
     progress: is told of a first sync; by default whoever called the program is.
     """
-    named = roots or variable_roots()
+    named = roots_or_default(roots)
     try:
         with output.progress("reading notes") as told:
             return open_store(named, inlinetask_min_level, no_sync, progress or told, is_filled)

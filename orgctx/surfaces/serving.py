@@ -98,17 +98,13 @@ class Server(MCPServer[Any]):
             return CallToolResult(content=content)
         return CallToolResult(content=content, structured_content=found.data)
 
-    def stop(self) -> None:
-        """Have the workers end as soon as they can."""
+    def close(self) -> list[str]:
+        """Have the workers end as soon as they can, and end all sessions.
+
+        Returns: the names of copies made for them that have edits. Raises: OrgctxError.
+        """
         self._stopping.set()
         self._workers.shutdown(wait=self._is_writing, cancel_futures=True)
-
-    def close(self) -> list[str]:
-        """Stop, and end all sessions. Returns: the names of copies made for them that have edits.
-
-        Raises: OrgctxError.
-        """
-        self.stop()
         with self._lock:
             while self._sessions:
                 self._forget()
