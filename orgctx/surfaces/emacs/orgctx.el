@@ -19,8 +19,8 @@
 ;;
 ;; All of it is asked of the program orgctx, which must be installed on the
 ;; host of the notes, be it this one or remote.  It is run without a shell and
-;; does not make Emacs wait; `C-g' cancels it.  A note with unsaved text is
-;; shown as you see it.
+;; does not make Emacs wait, except for the names of working copies and of
+;; tools; `C-g' cancels it.  A note with unsaved text is shown as you see it.
 ;;
 ;; This file holds what the others have in common: the options, the program,
 ;; and the note at point.  `orgctx-view' shows views, `orgctx-list' listings,
