@@ -113,11 +113,13 @@ omission mark expands it,
   "Put the view of the Org node at point on the kill ring.
 With prefix argument ASK, ask for budget and lens."
   (interactive "P")
-  (orgctx--ask-view (orgctx--query-here ask)
-                    (lambda (view)
-                      (let-alist view
-                        (kill-new .text)
-                        (message "Copied %d %s" .tokens .unit)))))
+  (orgctx--ask-view (orgctx--query-here ask) #'orgctx--copy-view))
+
+(defun orgctx--copy-view (view)
+  "Put the text of VIEW on the kill ring, and tell what it costs."
+  (let-alist view
+    (kill-new .text)
+    (message "Copied %d %s" .tokens .unit)))
 
 ;;;###autoload
 (defun orgctx-focus-insert (buffer &optional ask)
@@ -242,16 +244,22 @@ the first that it names is the document."
       (goto-char (point-min))
       (while shown
         (let* ((node (pop shown))
-               (stars (if (looking-at "\\*+ ") (- (match-end 0) (point) 1) 0))
+               (stars (orgctx--stars))
                (start (point))
                (end (progn (forward-line)
                            (if (re-search-forward "^\\*+ " nil 'move)
                                (goto-char (line-beginning-position))
                              (point))))
-               (next (if (looking-at "\\*+ ") (- (match-end 0) (point) 1) 0)))
+               (next (orgctx--stars)))
           (push (cons stars (alist-get 'address node)) open)
           (orgctx--mark-section start end (cdar open))
           (setq open (orgctx--mark-closing end next open)))))))
+
+(defun orgctx--stars ()
+  "Return how many stars the headline at point has; 0 if there is none."
+  (if (looking-at "\\(\\*+\\) ")
+      (length (match-string 1))
+    0))
 
 (defun orgctx--mark-section (start end address)
   "Put ADDRESS on the lines from START to END.
@@ -378,9 +386,7 @@ If that is not shown any more, point stays in its line."
 (defun orgctx-view-copy ()
   "Put this view on the kill ring."
   (interactive)
-  (kill-new (alist-get 'text orgctx--view))
-  (message "Copied %d %s" (alist-get 'tokens orgctx--view)
-           (alist-get 'unit orgctx--view)))
+  (orgctx--copy-view orgctx--view))
 
 (defun orgctx-view-cycle ()
   "Expand the omission at point; anywhere else, fold and unfold as Org does."
