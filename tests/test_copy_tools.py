@@ -182,6 +182,14 @@ def test_a_tree_keeps_to_its_budget(copy):
         assert f"… and {found.left_out} more" in found.text or not found.left_out
 
 
+def test_the_copy_is_looked_through_once_for_an_answer(copy, monkeypatch):
+    looks, freshen = [], copy.store.freshen
+    monkeypatch.setattr(copy.store, "freshen", lambda: looks.append(freshen()))
+    assert copy.tree().text.count("/\n") == 2
+    assert copy.glob("*.org", "sub").paths
+    assert len(looks) == 2
+
+
 def test_private_text_is_not_there(tmp_path):
     config = 'private_tags = ["private"]\n'
     secret = "* Open\n* Hidden :private:\nneedle\n"

@@ -143,6 +143,10 @@ class Looking(Working):
         Raises: NotFound with near matches; OutsideRoot, BadArgument.
         """
         self.store.freshen()
+        return self._listed(path)
+
+    def _listed(self, path: str) -> list[Item]:
+        """As `items`, as of the last look at the copy."""
         roots = self._checkout.copied
         if len(roots) > 1 and not path.strip("/"):
             return [Item(root.name, True, 0, root.folder.stat().st_mtime_ns) for root in roots]
@@ -188,9 +192,9 @@ class Looking(Working):
         """All notes in a folder whose paths match."""
         is_match = _matcher(pattern)
         start = "/".join((*parts_of(path), "")) if path.strip("/") else ""
-        if start:
-            self.items(path)
         self.store.freshen()
+        if start:
+            self._listed(path)
         inside = [each for each in sorted(self.store.paths) if each.startswith(start)]
         return [each for each in inside if is_match(each.removeprefix(start))]
 
@@ -232,6 +236,7 @@ class Looking(Working):
         """
         limit = Limit(budget)
         limit.check()
+        self.store.freshen()
         rows = list(self._rows(path, 0))
         count = self.store.counter(limit.unit, limit.encoding)
 
@@ -244,7 +249,7 @@ class Looking(Working):
         return Folders(text := write(shown), len(rows) - shown, count(text))
 
     def _rows(self, path: str, depth: int) -> Iterator[str]:
-        for each in self.items(path):
+        for each in self._listed(path):
             name = printable(each.path.rpartition("/")[2])
             yield f"{'  ' * depth}{name}{'/' if each.is_folder else ''}\n"
             if each.is_folder:
