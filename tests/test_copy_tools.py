@@ -9,7 +9,7 @@ from copies import Notes
 
 from orgctx.errors import Ambiguous, BadArgument, BudgetTooSmall, NotFound, OutsideRoot, Stale
 from orgctx.tokens import count
-from orgctx.workcopy import Workcopies
+from orgctx.workcopy import Workcopies, tools
 from orgctx.workcopy.state import State
 
 
@@ -327,6 +327,21 @@ def test_edit_of_headlines_is_asked_for(copy):
     copy.edit("a.org", "text one\n* Two\n", "text one\n* New\n* Two\n")
     copy.edit("a.org", "* Two\n", "* Two\n* Three\n")
     assert [row.title for row in copy.ls("a.org").rows] == ["One", "New", "Two", "Three"]
+
+
+def test_edit_in_many_places(copy):
+    copy.write("a.org", "* A\nx\n** x\nx, x\n")
+    copy.edit("a.org", "x", "y\n* z", replace_all=True, headlines="demote")
+    assert text(copy) == "* A\ny\n** z\n** y\n*** z\ny\n*** z, y\n*** z\n"
+
+
+def test_a_note_is_not_read_again_for_text_that_opens_no_headline(copy, monkeypatch):
+    copy.write("a.org", "* A\n" + "x\n" * 100)
+    read, read_again = [], tools.read_again
+    monkeypatch.setattr(tools, "read_again", lambda *given: read.append(1) or read_again(*given))
+    copy.edit("a.org", "x", "y", replace_all=True)
+    assert text(copy) == "* A\n" + "y\n" * 100
+    assert not read
 
 
 def test_edit_in_another_form(notes, copy):

@@ -91,7 +91,7 @@ class FileTools(Working):
                 raise _more_than_once(tree, places)
             text = tree.text
             for at in reversed(places):
-                text = _replaced(read_again(tree, text), at, old, new, headlines)
+                text = _replaced(tree, text, at, old, new, headlines)
             return self._put(tree, text, before)
 
     def delete(self, address: str, *, base: str | None = None) -> Edit:
@@ -264,24 +264,26 @@ def _more_than_once(tree: Tree, places: list[int]) -> Ambiguous:
     return Ambiguous(what, hint, tree.path)
 
 
-def _replaced(tree: Tree, at: int, old: str, new: str, headlines: str) -> str:
-    """One text in place of another. Raises: BadArgument, see `FileTools.edit`."""
-    text = tree.text[:at] + new + tree.text[at + len(old) :]
+def _replaced(tree: Tree, text: str, at: int, old: str, new: str, headlines: str) -> str:
+    """One text in place of another. Raises: BadArgument, see `FileTools.edit`.
+
+    tree: the note as it was. text: as it is now, which is the same down to where `old` ends.
+    """
+    head, behind = text[:at], text[at + len(old) :]
     starts = [node.start for node in tree.nodes[1:]]
     within = tree.nodes[bisect_right(starts, at)]
     is_inside = not any(at < start < at + len(old) for start in starts)
     has_headline = within.level > 0 and within.start == at
-    if headlines == "allow" or not is_inside or has_headline:
-        return text
-    span = range(at, at + len(new))
-    opened = [n for n in read_again(tree, text).nodes if n.start in span and n.start > within.start]
-    beside = [n for n in opened if n.level <= within.level or not within.level]
-    if not beside:
-        return text
-    if headlines == "demote" and within.level:
-        cut = 0 if tree.text[:at].endswith("\n") else new.find("\n") + 1
-        new = new[:cut] + demoted(new[cut:], within.level)
-        return tree.text[:at] + new + tree.text[at + len(old) :]
-    what = f"text: line {beside[0].first_line} would be a headline beside the entry"
-    hint = "indent it, put it in as an entry, or say headlines=demote or allow"
-    raise BadArgument(what, hint, "new")
+    if "*" not in new or headlines == "allow" or not is_inside or has_headline:
+        return head + new + behind
+    span, nodes = range(at, at + len(new)), read_again(tree, head + new + behind).nodes
+    opened = [node for node in nodes if node.start in span and node.start > within.start]
+    beside = [node for node in opened if node.level <= within.level or not within.level]
+    if beside and headlines == "demote" and within.level:
+        cut = 0 if head.endswith("\n") else new.find("\n") + 1
+        return head + new[:cut] + demoted(new[cut:], within.level) + behind
+    if beside:
+        what = f"text: line {beside[0].first_line} would be a headline beside the entry"
+        hint = "indent it, put it in as an entry, or say headlines=demote or allow"
+        raise BadArgument(what, hint, "new")
+    return head + new + behind
