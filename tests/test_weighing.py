@@ -222,6 +222,16 @@ def test_of_what_is_light_no_file_is_read(root: Path, monkeypatch: pytest.Monkey
     assert set(read) == {"p/c.org"}
 
 
+def test_for_one_file_no_other_is_counted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for store in stores(root):
+        asked, counted = [], store.counted_files
+        monkeypatch.setattr(store, "counted_files", lambda a=asked, c=counted: a.append(1) or c())
+        assert weigh(store, "a.org", Limit()).total == count(NOTES["a.org"])
+        assert not asked
+        assert weigh(store, "", Limit()).total == TOTAL
+        assert asked
+
+
 def test_time_grows_with_the_notes(tmp_path: Path) -> None:
     def many(size: int) -> Store:
         files = {f"{n % 7}/{n}.org": f"* H{n}\ntext\n** I\n" for n in range(size)}

@@ -113,16 +113,13 @@ class Parts:
             tree = self._store.tree(part.path)
         except OrgctxError:  # it has gone since it was counted
             return
-        yield from _children(tree.root, part, self._sums(tree))
+        yield from _children(tree.root, part, _sums(self._store, tree))
 
-    def of(self, node: Node) -> Part:
-        """A file or a headline."""
-        return _part(node, None, self._sums(node.tree))
 
-    def _sums(self, tree: Tree) -> list[int]:
-        """What the entries in front of each node of a file cost."""
-        count = self._store.counter("tokens", self._store.encoding(tree.path))
-        return list(accumulate((count("".join(node.lines)) for node in tree.nodes), initial=0))
+def _sums(store: Store, tree: Tree) -> list[int]:
+    """What the entries in front of each node of a file cost."""
+    count = store.counter("tokens", store.encoding(tree.path))
+    return list(accumulate((count("".join(node.lines)) for node in tree.nodes), initial=0))
 
 
 def _part(node: Node, above: Part | None, sums: Sequence[int]) -> Part:
@@ -230,7 +227,8 @@ def _top(store: Store, path: str) -> Part:
         folder = ""
     if folder is not None:
         return Parts(store).folder(folder)
-    return Parts(store).of(node_at(store, path))
+    node = node_at(store, path)
+    return _part(node, None, _sums(store, node.tree))
 
 
 def _behind(store: Store, top: Part, path: str, after: str) -> Iterator[Part]:
