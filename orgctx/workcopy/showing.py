@@ -112,10 +112,11 @@ class Past:
         yield "\n"
         for each in record.outcomes:
             yield outcome_line(each)
+        tags = _tags(record)
         for each in record.outcomes:
             is_written = each.theirs != each.result
             pair = (each.theirs, each.result) if is_written else (each.base, each.ours)
-            yield patch(each.path, *(self._shown(record, each.path, side) for side in pair))
+            yield patch(each.path, *(self._shown(each.path, side, tags) for side in pair))
 
     def _file(self, record: Record, path: str) -> str:
         side, _, rest = path.partition("/")
@@ -125,7 +126,7 @@ class Past:
             names = ", ".join(known)
             raise NotFound(f"{path}: not in this record", f"it has: {names}", path)
         revision = getattr(found, "result" if found.path == path else side)
-        data = self._shown(record, found.path, revision)
+        data = self._shown(found.path, revision, _tags(record))
         if data is None:
             sides = [each for each in SIDES if getattr(found, each)]
             hint = f"there is one on: {', '.join(sides)}"
@@ -137,16 +138,17 @@ class Past:
         for _, record in self._history.log():
             for each in record.outcomes:
                 if revision in (each.base, each.ours, each.theirs, each.result):
-                    return "".join(_lines(each.path, self._shown(record, each.path, revision)))
+                    data = self._shown(each.path, revision, _tags(record))
+                    return "".join(_lines(each.path, data))
         raise NotFound(f"{revision}: in no record", "see them with: orgctx work log", revision)
 
-    def _shown(self, record: Record, path: str, revision: str | None) -> bytes | None:
-        """A version, as far as it may be shown now."""
+    def _shown(self, path: str, revision: str | None, tags: frozenset[str]) -> bytes | None:
+        """A version, as far as it may be shown. tags: the private ones."""
         if revision is None:
             return None
         data = self._history.data(revision)
         try:
-            return shown(data, path, _tags(record))
+            return shown(data, path, tags)
         except Unreadable:  # of which `_lines` tells no more than that
             return data
 
