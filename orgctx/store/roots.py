@@ -9,7 +9,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..config import NAME as CONFIG_NAME
-from ..config import load, users_file
+from ..config import Config, ignorer, load, users_file
+from ..core.model import Problem
 from ..errors import BadArgument, NotFound
 from . import files
 
@@ -68,6 +69,15 @@ def _folder(name: str) -> Path:
         what = "a file, not a folder" if is_file(name) else "there is no such folder"
         raise NotFound(f"{name or repr(name)}: {what}", "a root is a folder of Org files", name)
     return Path(os.path.realpath(place))
+
+
+def notes_in(folder: Path, config: Config, walk: files.Walk | None = None) -> Iterator[files.Found]:
+    """Walk a root by its settings; see `files.notes`. Of what they hide, nothing is told."""
+    is_ignored = ignorer(config.ignore) if config.ignore else None
+    for found in files.notes(folder, is_ignored, walk):
+        is_fault = isinstance(found, Problem)
+        if not (is_fault and files.hides(Path(found.path), config.private_tags)):
+            yield found
 
 
 def _names(base: str) -> Iterator[str]:

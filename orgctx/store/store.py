@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ..config import NAME as CONFIG_NAME
-from ..config import Active, Config, ignorer, load
+from ..config import Active, Config, load
 from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import outline, problems
@@ -21,7 +21,7 @@ from ..tokens import DEFAULT_ENCODING, counter
 from . import files
 from .ids import CountedIds, Ids
 from .recent import Recent
-from .roots import Root, name_of, nfc, place_of, private_above, private_in, roots_of
+from .roots import Root, name_of, nfc, notes_in, place_of, private_above, private_in, roots_of
 from .words import Words
 
 if TYPE_CHECKING:
@@ -188,11 +188,8 @@ class Store:
 
     def _walk(self, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
         for root in self.roots:
-            patterns = self.configs[root.name].ignore
-            for found in files.notes(root.folder, ignorer(patterns) if patterns else None):
+            for found in notes_in(root.folder, self.configs[root.name]):
                 if isinstance(found, Problem):
-                    if files.hides(Path(found.path), self.configs[root.name].private_tags):
-                        continue
                     problems.append(Problem(root.address(found.path), 0, found.what))
                 else:
                     yield root.address(found.path), Path(found.path)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from ..config import ignorer
 from ..core.model import Problem
 from ..core.outline import outline
 from ..errors import NotFound, OrgctxError
@@ -18,6 +17,7 @@ from . import files
 from .counts import Settings, key_of_folder
 from .files import Walk
 from .memory import Memory
+from .roots import notes_in
 from .signature import is_settled, signature
 from .writer import Row, State, Writer, data_version, forget_words, transaction
 from .writing import Asked
@@ -159,11 +159,8 @@ def _changed(
 ) -> Iterator[tuple[str, Row | None]]:
     """The notes that have to be read; those that are still there are taken out of `known`."""
     start = len(str(folder).rstrip(os.sep)) + 1
-    patterns = settings.config.ignore
-    for found in files.notes(folder, ignorer(patterns) if patterns else None, walk):
+    for found in notes_in(folder, settings.config, walk):
         if isinstance(found, Problem):
-            if files.hides(Path(found.path), settings.config.private_tags):
-                continue
             report.problems.append(Problem(found.path[start:], 0, found.what, found.hint))
             continue
         path = found.path[start:]

@@ -6,16 +6,14 @@ import os
 import stat
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
-from ..config import ignorer
 from ..core.model import Problem
 from ..core.outline import outline
 from ..core.privacy import conceal, may_hide
 from ..errors import NotFound, OrgctxError, OutsideRoot
 from ..store import files
-from ..store.roots import Root
+from ..store.roots import Root, notes_in
 from ..store.signature import signature
 from ..store.store import Store
 from .base import Base, Row
@@ -35,12 +33,10 @@ class Found(NamedTuple):
 def notes_of(store: Store, problems: list[Problem]) -> Iterator[Found]:
     """Every note under the roots. problems: get what was passed over."""
     for root in store.roots:
-        config = store.configs[root.name]
         start = len(str(root.folder).rstrip(os.sep)) + 1
-        for found in files.notes(root.folder, ignorer(config.ignore) if config.ignore else None):
+        for found in notes_in(root.folder, store.configs[root.name]):
             if isinstance(found, Problem):
-                if not files.hides(Path(found.path), config.private_tags):
-                    problems.append(Problem(root.address(found.path), 0, found.what))
+                problems.append(Problem(root.address(found.path), 0, found.what))
             else:
                 within = found.path[start:]
                 folder, _, name = within.rpartition("/")
