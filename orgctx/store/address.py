@@ -18,7 +18,7 @@ from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
 from .ids import Ids
 from .roots import check_name, is_file, name_of, nfc, place_of
-from .store import Store
+from .store import CHECK, Store
 from .words import MIN_PREFIX
 
 SHORT_ID = 8
@@ -265,7 +265,7 @@ def _near_file(name: str, names: Iterable[str], shows: Callable[[str], bool]) ->
     same = [each for each in known if name_of(each) == name_of(name)]
     likely = dict.fromkeys((*same, *get_close_matches(name, known, len(known) or 1, 0.5)))
     close = list(islice(filter(shows, likely), 3))
-    return f"did you mean {' or '.join(close)}?" if close else "check the name and the folder"
+    return did_you_mean(close) or CHECK
 
 
 def _file_part(address: str) -> str:
@@ -408,9 +408,15 @@ def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> s
     holding = [each for each in known if key and each and (key in each or each in key)]
     likely = dict.fromkeys((*close, *holding[:9]))
     if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
-        return f"did you mean {' or '.join(named)}?"
+        return did_you_mean(named)
     look = "see what there is with: orgctx ls"
     return f"a title needs its file, FILE::*TITLE; {look}" if address.startswith("id:") else look
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """A hint that names what somebody may have meant; "" if there is nothing."""
+    named = " or ".join(names)
+    return f"did you mean {named}?" if named else ""
 
 
 def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:

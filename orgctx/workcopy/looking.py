@@ -16,7 +16,7 @@ from ..core.heading import printable
 from ..core.model import View
 from ..errors import BadArgument, NotFound, OrgctxError
 from ..store import files
-from ..store.address import get_close_matches
+from ..store.address import did_you_mean, get_close_matches
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.page import fit
@@ -159,7 +159,7 @@ class Looking(Working):
         """A hint with the folders whose paths are like this one."""
         folders = {str(each) for path in self.store.paths for each in PurePosixPath(path).parents}
         close = get_close_matches(path, sorted(folders - {"."}), 3, 0.6)
-        return f"did you mean {' or '.join(close)}?" if close else "see what there is with ls"
+        return did_you_mean(close) or "see what there is with ls"
 
     def _items(self, path: str) -> Iterator[Item]:
         parts = parts_of(path) if path else ()

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from ..config import load, users_file
 from ..core.merge import Side
 from ..errors import BadArgument, NotFound, Unreadable
-from ..store.address import get_close_matches
+from ..store.address import did_you_mean, get_close_matches
 from ..store.store import Store
 from .answers import store_of
 from .base import Damaged
@@ -125,11 +125,7 @@ class Workcopies:
         place = self._state.place(copy_id)
         if not place.is_dir():
             close = get_close_matches(copy_id, self._state.ids(), 3, 0.5)
-            hint = (
-                f"did you mean {' or '.join(close)}?"
-                if close
-                else "see them with: orgctx work status"
-            )
+            hint = did_you_mean(close) or "see them with: orgctx work status"
             raise NotFound(f"{copy_id}: no such copy", hint, copy_id)
         return place
 
