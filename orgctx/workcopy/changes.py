@@ -106,10 +106,10 @@ def _change(
     ours = copied.read(path)
     if ours.data is None or (row and ours.revision == row.revision):
         return None
-    return Change(path, base.data(path), ours.data, _no_note(entry.name))
+    return Change(path, base.data(path), ours.data, no_note(entry.name))
 
 
-def _no_note(name: str) -> str:
+def no_note(name: str) -> str:
     """Why a file of this name is no note; "" if it is one."""
     if not files.is_note(name):
         return f"a note's name ends in {' or '.join(files.SUFFIXES)}"

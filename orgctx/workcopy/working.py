@@ -19,6 +19,7 @@ from ..store import files
 from ..store.address import resolve
 from ..store.store import Store
 from .answers import store_of
+from .changes import no_note
 from .checkout import Checkout
 from .confined import parts_of
 from .state import State
@@ -155,14 +156,10 @@ class Working:
         *folders, name = parts_of(path)
         self._check_new_folder(path, folders)
         root, inside = self._checkout.notes.root(path)
-        why = ""
-        if not files.is_note(name):
-            why = f"a note's name ends in {' or '.join(files.SUFFIXES)}"
-        elif files.is_conflict_copy(name):
-            why = "it is named like a sync-conflict copy"
-        elif ignorer(self._checkout.store.configs[root.name].ignore)(inside):
+        why = no_note(name)
+        if not why and ignorer(self._checkout.store.configs[root.name].ignore)(inside):
             why = "orgctx.toml says to ignore such a file"
-        elif len(os.fsencode(name)) > LONGEST_NAME:
+        elif not why and len(os.fsencode(name)) > LONGEST_NAME:
             why = f"a name of more than {LONGEST_NAME} bytes"
         if why:
             raise BadArgument(f"{path}: {why}", "give another name", "path")
