@@ -14,7 +14,7 @@ from ..store.database import VERSION
 from ..store.indexed import IndexedStore
 from ..store.opening import database_file
 from ..store.store import Store
-from .checkout import Checkout
+from .checkout import Checkout, folders_by_name
 
 
 def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = False) -> Store:
@@ -23,7 +23,7 @@ def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = Fal
     level: headlines this deep or deeper are text; None: none are.
     is_frozen: answer from what is known, without looking for changes first.
     """
-    roots = {root.name: str(root.folder) for root in checkout.copied}
+    roots = folders_by_name(checkout.copied)
     config, configs = load(users_file(), is_users=True), checkout.configs
     file = checkout.place / "memex.sqlite"
     try:

@@ -73,8 +73,7 @@ class Checkout:
     @cached_property
     def store(self) -> Store:
         """The notes. Raises: NotFound if a root is not there any more; BadConfig."""
-        roots = {root.name: str(root.folder) for root in self.roots}
-        return Store(roots, config=load(users_file(), is_users=True))
+        return Store(folders_by_name(self.roots), config=load(users_file(), is_users=True))
 
     @property
     def configs(self) -> Mapping[str, Config]:
@@ -91,8 +90,7 @@ class Checkout:
         Returns: it, and what was passed over.
         """
         new = Path(mkdtemp(prefix=".new-", dir=state.copies))
-        roots = {root.name: str(root.folder) for root in store.roots}
-        about = {"version": VERSION, "id": copy_id, "roots": roots}
+        about = {"version": VERSION, "id": copy_id, "roots": folders_by_name(store.roots)}
         (new / "copy.json").write_text(json.dumps(about), encoding="ascii")
         copied = tuple(r._replace(folder=new / FILES / r.name) for r in store.roots)
         for root in copied:
@@ -194,8 +192,13 @@ class Checkout:
         return max(times)
 
 
+def folders_by_name(roots: Iterable[Root]) -> dict[str, str]:
+    """The roots as they are written down: name -> folder."""
+    return {root.name: str(root.folder) for root in roots}
+
+
 def recorded(folders: Mapping[str, str]) -> tuple[Root, ...]:
-    """The roots as they were written down. folders: by the roots' names."""
+    """The reverse of `folders_by_name`."""
     is_alone = len(folders) == 1
     return tuple(
         Root(name, Path(folder), "" if is_alone else f"{name}/") for name, folder in folders.items()

@@ -11,7 +11,7 @@ from ..errors import OrgctxError, Stale
 from ..store.opening import open_store
 from ..store.store import Store
 from .changes import Change, told_apart
-from .checkout import Checkout
+from .checkout import Checkout, folders_by_name
 from .checks import checked
 from .history import History
 from .planning import Plan, plan
@@ -76,8 +76,7 @@ class Commit:
     @cached_property
     def _index(self) -> Store:
         """The notes with a memory, for whoever asks of all of them; made if somebody does."""
-        roots = {root.name: str(root.folder) for root in self._checkout.roots}
-        index = open_store(roots)
+        index = open_store(folders_by_name(self._checkout.roots))
         index.freshen()
         return index
 
@@ -114,7 +113,7 @@ class Commit:
 
 def record_of(checkout: Checkout, kind: str, message: str, outcomes: tuple[Outcome, ...]) -> Record:
     """A record of what is done with a copy now."""
-    roots = {root.name: str(root.folder) for root in checkout.roots}
+    roots = folders_by_name(checkout.roots)
     tags = {tag for each in checkout.configs.values() for tag in each.private_tags}
     now = int(time.time())
     return Record(kind, checkout.id, message, now, roots, tuple(sorted(tags)), outcomes)

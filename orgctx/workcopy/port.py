@@ -19,7 +19,7 @@ from ..store.address import did_you_mean, get_close_matches
 from ..store.store import Store
 from .answers import store_of
 from .base import Damaged
-from .checkout import Checkout
+from .checkout import Checkout, folders_by_name
 from .committing import Commit, record_of, versions_of
 from .history import History
 from .planning import Plan
@@ -141,7 +141,7 @@ class Workcopies:
         except Unreadable as error:
             place = self._place(copy_id)
             return Status(copy_id, place, {}, (), place.stat().st_mtime, error.message)
-        roots = {root.name: str(root.folder) for root in checkout.roots}
+        roots = folders_by_name(checkout.roots)
         changed = tuple(each.path for each in edits)
         return Status(copy_id, checkout.folder, roots, changed, checkout.used(edits))
 
