@@ -11,7 +11,7 @@ from secrets import token_hex
 from ..config import load, users_file
 from ..store.counts import key_of_folder
 from ..store.database import VERSION
-from ..store.indexed import IndexedStore
+from ..store.indexed import IndexedStore, fault_of
 from ..store.opening import database_file
 from ..store.store import Store
 from .checkout import Checkout, folders_by_name
@@ -32,7 +32,7 @@ def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = Fal
         return IndexedStore(roots, file, level, config, is_frozen, configs=configs)
     except (sqlite3.Error, OSError) as error:
         store = Store(roots, level, config, configs)
-        store.fault = str(error)
+        store.fault = fault_of(error)
         return store
 
 
