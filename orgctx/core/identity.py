@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from .model import Node
-from .outline import outline
+from .outline import COOKIE, outline
 
 T = TypeVar("T")
-
-_COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
 
 
 class _Outline:
@@ -25,7 +22,7 @@ class _Outline:
             self.children[node.parent_index].append(node.index)
         self.bodies, self.tails = zip(*map(_halves, self.nodes), strict=True)
         self.names = [_name(node) for node in self.nodes]
-        self.titles = [" ".join(_COOKIE.sub("", node.title).split()) for node in self.nodes]
+        self.titles = [" ".join(COOKIE.sub("", node.title).split()) for node in self.nodes]
         self.sections = [body.partition("\n")[2].strip() or None for body in self.bodies]
         self.below = [tuple(self.titles[at] for at in row) or None for row in self.children]
         self.subtrees: list[Hashable] = list(self.bodies)

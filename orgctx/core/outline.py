@@ -28,6 +28,8 @@ _PROPERTY = re.compile(rf"[ \t]*:([^{_SPACE}]+):[ \t]*([^\n]*)\n")
 _DRAWER_START = re.compile(r":PROPERTIES:", re.IGNORECASE)
 _ABOVE_FILE_DRAWER = re.compile(r"(?>(?:[ \t]*+(?>(?:#(?>(?: [^\n]*+)?))?)\r?\n)*)")
 _COMMENTS = re.compile(r"(?>(?:#(?>(?: [^\n]*+)?)\r?\n)*)")
+COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
+"""Org syntax: Statistics Cookies, which count what is done."""
 _SETTING = re.compile(
     r"#\+(TITLE|TODO|SEQ_TODO|TYP_TODO|FILETAGS|PROPERTY|LINK|STARTUP|PRIORITIES):([^\n]*)",
     re.IGNORECASE,

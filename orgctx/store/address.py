@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from ..config import load, users_file
 from ..core.model import Node, Tree
+from ..core.outline import COOKIE
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
 from .ids import Ids
@@ -32,7 +33,6 @@ LONGEST_NEAR = 100
 _SLASH = re.compile(r"(?<!\\)/")
 POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
 """A file and a line in it; see `line_number`."""
-_COOKIE = re.compile(r"\[(?:\d*/\d*|\d*%)\]")
 
 
 def resolve(store: Store, address: str) -> Node:
@@ -215,7 +215,7 @@ def path_of(titles: Iterable[str]) -> str:
 
 def _step(title: str) -> str:
     """A title as a step of an outline path, without the cookies that count what is done."""
-    return _COOKIE.sub("", title).strip().replace("/", r"\/")
+    return COOKIE.sub("", title).strip().replace("/", r"\/")
 
 
 def looks_like_file(address: str) -> bool:
@@ -355,7 +355,7 @@ def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
 
 
 def _plain(title: str) -> str:
-    return " ".join(_COOKIE.sub(" ", nfc(title)).split())
+    return " ".join(COOKIE.sub(" ", nfc(title)).split())
 
 
 def _only(
