@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..config import load, users_file
 from ..errors import BadArgument
-from .indexed import IndexedStore, fault_of
+from .indexed import IndexedStore
 from .store import Store
+from .synced import fault_of
 
 if TYPE_CHECKING:
     from .sync import Progress

@@ -11,9 +11,10 @@ from secrets import token_hex
 from ..config import load, users_file
 from ..store.counts import key_of_folder
 from ..store.database import VERSION
-from ..store.indexed import IndexedStore, fault_of
+from ..store.indexed import IndexedStore
 from ..store.opening import database_file
 from ..store.store import Store
+from ..store.synced import fault_of
 from .checkout import Checkout, folders_by_name
 
 
