@@ -18,8 +18,9 @@ from ..core.outline import COOKIE
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
 from .ids import Ids
+from .notes import CHECK
 from .roots import check_name, is_file, name_of, nfc, place_of
-from .store import CHECK, Store
+from .store import Store
 from .words import MIN_PREFIX
 
 SHORT_ID = 8

@@ -10,8 +10,9 @@ from typing import Any
 from ..config import load, users_file
 from ..core.model import Problem, Tree
 from ..errors import NotFound
+from ..store.notes import CHECK
 from ..store.roots import is_file, place_of
-from ..store.store import CHECK, Store
+from ..store.store import Store
 
 
 class Outlines:
