@@ -15,6 +15,7 @@ from notes import snapshot, write
 from program import Ask
 
 from orgctx import Memex, open_memex
+from orgctx.core.model import Shown
 from orgctx.errors import BadArgument, BudgetTooSmall
 from orgctx.views.picture import NODES, OURS, picture, save
 
@@ -234,9 +235,22 @@ def test_any_notes_make_a_page_whose_data_is_whole(question):
             parts[part] = old[:begin] + lines + old[len(old) - end :]
     assert "".join("".join(parts[part]) for part in sorted(parts)) == growth.view.text
     nodes = data["nodes"]
+    details = {
+        nodes["place"][number]: detail for *_, told in data["moments"] for number, detail, _ in told
+    }
+    assert sorted(place for place, detail in details.items() if detail) == sorted(
+        {_place_in(each) for each in growth.view.shown}
+    )
     assert all(above < number for number, above in enumerate(nodes["parent"]))
     trees = question[0]
     assert sum(1 for each in nodes["place"] if ":" in each) == sum(len(t.nodes) - 1 for t in trees)
+
+
+def _place_in(each: Shown) -> str:
+    """What the page calls it: the memex has no path, and a folder no slash."""
+    if each.level < 0:
+        return "" if each.path in ("memex", "./") else each.path[:-1]
+    return f"{each.path}:{each.line}" if each.level else each.path
 
 
 def test_what_is_private_is_not_in_it(memex: Memex) -> None:

@@ -7,16 +7,19 @@ from typing import NamedTuple
 
 from ..core.frame import Holders, place_of
 from ..core.lens import rank_of
-from ..core.model import Detail, Node, Step
+from ..core.model import Detail, Node, Relation, Step
 from .view import Growth, detail_of
 
 MOMENTS = 1000
 """How many are told; of more, those between are left out."""
 
+FOLDER = -1
+
+Place = tuple[str, int]
+"""Where a node is: its file and its number there; of a folder, its path and `FOLDER`."""
+
 Key = tuple[int, int, tuple[str, str], int, int, int]
 """Where a part of a document stands: of two parts the lower one comes first."""
-
-_NOWHERE = ("", "")
 
 
 class Change(NamedTuple):
@@ -34,12 +37,13 @@ class Change(NamedTuple):
 class Moment(NamedTuple):
     """What a budget of `tokens` or more shows otherwise than a smaller one.
 
-    details: of the nodes of which more is shown, with the reason for it.
+    details: of what is shown otherwise, with the reason for it. All is shown ever more, but for the
+        folder that heads a document of several files: a wider one takes its place.
     """
 
     tokens: int
     changes: list[Change]
-    details: dict[Node, tuple[Detail, str]]
+    details: dict[Place, tuple[Detail, str]]
 
 
 def moments(growth: Growth, most: int = MOMENTS) -> Iterator[Moment]:
@@ -82,8 +86,14 @@ def _stops(totals: Sequence[int | None], most: int) -> Sequence[int]:
     return [found[at * (len(found) - 1) // (most - 1)] for at in range(most)]
 
 
+def holder_of(key: Key) -> Place:
+    """The node whose text or mark a part of the document is."""
+    _, kind, (_, path), index, is_text, mark = key
+    return (path, index if is_text else -mark) if kind == 1 else (path, FOLDER)
+
+
 class _Writer:
-    """A document that grows, and what of its text was told last."""
+    """A document that grows, and what of it was told last."""
 
     def __init__(self, growth: Growth) -> None:
         self._document = growth.document.replay(())
@@ -91,73 +101,100 @@ class _Writer:
         self._told: dict[Key, list[str]] = {}
         self._reasons: dict[Node, str] = {}
         self._touched: dict[Node, None] = {}  # in order
-        self._was_one = True
+        self._known: dict[Place, tuple[Detail, str]] = {}
+        self._head: str | None = None  # the folder that heads it; None while a file does
 
     def take(self, step: Step) -> None:
         self._document.take(step)
-        rank = self._ranks[rank_of(step.interest)]
-        self._reasons[step.node] = f"{step.relation}, {rank.words}"
-        self._touched |= dict.fromkeys(each for each in (step.node, step.node.parent) if each)
+        node, rank = step.node, self._ranks[rank_of(step.interest)]
+        self._reasons[node] = f"{step.relation}, {rank.words}"
+        holder = self._holder(node)
+        around = node, node.parent, holder, holder and holder.parent
+        self._touched |= dict.fromkeys(each for each in around if each)
+
+    def _holder(self, node: Node) -> Node | None:
+        """The folder that a node's file stands below."""
+        frame = self._document.frame
+        return frame.holder(node.path) if frame and node.tree is not frame.tree else None
 
     def moment(self) -> Moment:
         """What is otherwise than at the moment before."""
-        document = self._document
-        if self._was_one and not document.is_of_one_file:  # from here on files are headlines
-            self._touched |= dict.fromkeys(self._reasons)
-        self._was_one = document.is_of_one_file
-        changes, details = list[Change](), dict[Node, tuple[Detail, str]]()
-        for node in self._touched:
-            if ledger := document.ledger(node):
-                details[node] = detail_of(ledger, node), self._reasons[node]
-            elif node in self._reasons:
-                details[node] = Detail.SKELETON, self._reasons[node]
-        for key, text in sorted(self._parts()):
-            changes += self._change(key, text)
+        head, holders = self._head, self._holders
+        self._head = holders.folder if holders else None
+        if holders and head is None:  # from here on files are headlines
+            self._touched |= dict.fromkeys([holders.root, *self._reasons])
+        texts, details = dict(self._texts()), dict(self._details())
+        if holders and head is not None and head != self._head:  # a wider one took its place
+            texts |= dict.fromkeys(_ends(holders, holders.root, head), "")
+            details[head, FOLDER] = Detail.DROPPED, ""
         self._touched = {}
-        return Moment(document.total, changes, details)
+        return Moment(self._document.total, [*self._changes(texts)], self._news(details))
 
-    def _parts(self) -> Iterator[tuple[Key, str]]:
+    def _news(self, details: dict[Place, tuple[Detail, str]]) -> dict[Place, tuple[Detail, str]]:
+        """Those that were not told yet."""
+        news = {place: how for place, how in details.items() if self._known.get(place) != how}
+        self._known |= news
+        return news
+
+    @property
+    def _holders(self) -> Holders | None:
+        """What holds the files, once there are several."""
+        return None if self._document.is_of_one_file else self._document.holders
+
+    def _texts(self) -> Iterator[tuple[Key, str]]:
         """The parts that what was touched stands in, as they are now."""
-        document = self._document
-        holders = None if document.is_of_one_file else document.holders
+        holders = self._holders
         for node in self._touched:
-            if ledger := document.ledger(node):
-                at = self._position(holders, node)
-                place = place_of(node.path)
+            if ledger := self._document.ledger(node):
+                at, place = self._position(node), place_of(node.path)
                 yield (at, 1, place, node.index, 1, 0), ledger.text(node)
                 yield (at, 1, place, node.end_index, 0, -node.index), ledger.mark(node)
-        if holders:
-            yield from _held(holders, {self._position(holders, node) for node in self._touched})
+            elif holders:
+                first, last = _ends(holders, node, _folder(holders, node))
+                yield first, holders.text(node)
+                yield last, holders.mark(node)
 
-    def _position(self, holders: Holders | None, node: Node) -> int:
+    def _details(self) -> Iterator[tuple[Place, tuple[Detail, str]]]:
+        """How much is shown of what was touched, and why."""
+        holders = self._holders
+        for node in self._touched:
+            if ledger := self._document.ledger(node):
+                yield (node.path, node.index), (detail_of(ledger, node), self._reasons[node])
+            elif holders:
+                why = self._reasons.get(node, f"{Relation.CONTAINER}, {self._ranks[1].words}")
+                yield (_folder(holders, node), FOLDER), (Detail.SKELETON, why)
+
+    def _position(self, node: Node) -> int:
         """The place of the folder in which a node is; 0 where folders are no headlines."""
-        if holders is None or holders.frame.folders is None:
-            return 0
-        own = node.tree is holders.frame.tree
-        return node.index if own else holders.frame.holder(node.path).index
+        holder = self._holder(node)
+        return holder.index if holder else 0
 
-    def _change(self, key: Key, text: str) -> Iterator[Change]:
-        old = self._told.get(key, [])
-        new = [f"{line}\n" for line in text.split("\n")]
-        new[-1] = new[-1][:-1]
-        new = new if new[-1] else new[:-1]
-        if new == old:
-            return
-        begin = _common(old, new)
-        end = _common(old[begin:][::-1], new[begin:][::-1])
-        self._told[key] = new
-        yield Change(key, begin, end, new[begin : len(new) - end])
+    def _changes(self, texts: dict[Key, str]) -> Iterator[Change]:
+        """What makes the parts as they were told into these."""
+        for key in sorted(texts):
+            old, new = self._told.get(key, []), _lines(texts[key])
+            if new != old:
+                begin = _common(old, new)
+                end = _common(old[begin:][::-1], new[begin:][::-1])
+                self._told[key] = new
+                yield Change(key, begin, end, new[begin : len(new) - end])
 
 
-def _held(holders: Holders, positions: set[int]) -> Iterator[tuple[Key, str]]:
-    """The lines of what holds the files, and its marks."""
-    last = len(holders.frame.tree.nodes)
-    yield (-1, 0, _NOWHERE, 0, 0, 0), holders.text(holders.root)
-    yield (last, 0, _NOWHERE, 0, 0, 0), holders.mark(holders.root)
-    for at in positions - {0}:
-        folder = holders.frame.tree.nodes[at]
-        yield (at, 0, _NOWHERE, 0, 0, 0), holders.text(folder)
-        yield (at, 2, _NOWHERE, 0, 0, 0), holders.mark(folder)
+def _folder(holders: Holders, holder: Node) -> str:
+    """The folder that a holder stands for; for the first, the smallest that holds all."""
+    return holders.frame.folder_names.get(holder, holders.folder)
+
+
+def _ends(holders: Holders, holder: Node, folder: str) -> tuple[Key, Key]:
+    """Where the line of a holder stands and where its mark, around all that it holds."""
+    first, last = (holder.index,) * 2 if holder.level else (-1, len(holders.frame.tree.nodes))
+    return (first, 0, ("", folder), 0, 0, 0), (last, 2, ("", folder), 0, 0, 0)
+
+
+def _lines(text: str) -> list[str]:
+    """A text line by line, line feeds and all."""
+    *whole, rest = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([rest] if rest else [])
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -15,13 +15,12 @@ from re import sub
 from typing import Any
 
 from ..config import NAME as CONFIG
-from ..core.frame import Frame
-from ..core.model import Detail, Node
+from ..core.model import Detail
 from ..errors import BadArgument
 from ..store.files import is_note
 from ..store.replacing import replace
 from ..store.store import Store
-from .growing import Key, Moment, moments
+from .growing import FOLDER, Key, Moment, Place, holder_of, moments
 from .page import brief
 from .view import Growth
 from .weighing import Part, Parts, by_weight
@@ -32,10 +31,6 @@ OURS = b"<!doctype html>\n<!-- made by orgctx -->\n"
 """How a page begins: what begins otherwise is not replaced."""
 
 _DETAILS = (Detail.DROPPED, Detail.SKELETON, Detail.CUT, Detail.FULL)
-_FOLDER = -1
-
-Place = tuple[str, int]
-"""Where a node is: its file and its number there; of a folder, its path and `_FOLDER`."""
 
 
 def picture(growth: Growth) -> str:
@@ -98,12 +93,11 @@ def _hash(text: str) -> str:
 
 
 def _data(growth: Growth) -> dict[str, Any]:
-    view, frame = growth.view, growth.document.frame
-    told = list(moments(growth))
-    shown = {_place(node, frame) for moment in told for node in moment.details}
+    view, told = growth.view, list(moments(growth))
+    shown = {place for moment in told for place in moment.details}
     parts = _ordered(_parts(growth.names.store, shown))
     numbers = {_place_of(part): number for number, part in enumerate(parts)}
-    targets = [numbers[_place(node, frame)] for node in growth.plan.targets]
+    targets = [numbers[node.path, node.index] for node in growth.plan.targets]
     keys = sorted({change.key for moment in told for change in moment.changes})
     return {
         "title": ", ".join(view.targets) or "overview",
@@ -116,43 +110,29 @@ def _data(growth: Growth) -> dict[str, Any]:
             "title": [brief(each.title) for each in parts],
             "place": [_address(each) for each in parts],
         },
-        "parts": [numbers.get(_holder(key), 0) for key in keys],
-        "moments": _told(told, numbers, {key: at for at, key in enumerate(keys)}, frame),
+        "parts": [numbers[holder_of(key)] for key in keys],
+        "moments": _told(told, numbers, {key: at for at, key in enumerate(keys)}),
     }
 
 
-def _told(
-    told: list[Moment], numbers: dict[Place, int], keys: dict[Key, int], frame: Frame | None
-) -> list[list[Any]]:
+def _told(told: list[Moment], numbers: dict[Place, int], keys: dict[Key, int]) -> list[list[Any]]:
     return [
         [
             moment.tokens,
             [[keys[key], begin, end, lines] for key, begin, end, lines in moment.changes],
             [
-                [numbers[_place(node, frame)], _DETAILS.index(detail), why]
-                for node, (detail, why) in moment.details.items()
+                [numbers[place], _DETAILS.index(detail), why]
+                for place, (detail, why) in moment.details.items()
             ],
         ]
         for moment in told
     ]
 
 
-def _place(node: Node, frame: Frame | None) -> Place:
-    if frame and node.tree is frame.tree:
-        return frame.folder_names.get(node, ""), _FOLDER
-    return node.path, node.index
-
-
 def _place_of(part: Part) -> Place:
     if part.kind == "folder":
-        return part.path, _FOLDER
+        return part.path, FOLDER
     return part.path, part.node.index if part.node else 0
-
-
-def _holder(key: Key) -> Place:
-    """The node whose text or mark a part of the document is."""
-    _, _, (_, path), index, is_text, mark = key
-    return (path, index if is_text else -mark) if path else ("", _FOLDER)
 
 
 def _address(part: Part) -> str:
@@ -180,7 +160,7 @@ def _ordered(parts: dict[Place, Part]) -> list[Part]:
     for part in parts.values():
         if part.above:
             below.setdefault(_place_of(part.above), []).append(part)
-    return list(_walk(parts["", _FOLDER], below))
+    return list(_walk(parts["", FOLDER], below))
 
 
 def _walk(top: Part, below: dict[Place, list[Part]]) -> Iterator[Part]:
