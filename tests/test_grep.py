@@ -19,7 +19,8 @@ from views import SIZES
 
 from orgctx import BadArgument, Memex, NotFound, OutsideRoot, open_memex
 from orgctx.store.store import Store
-from orgctx.views.searching import LINES, Found, FoundEntry, Query, to_data
+from orgctx.views.query import Query
+from orgctx.views.searching import LINES, Found, FoundEntry, to_data
 
 count = SIZES["o200k_base"]
 

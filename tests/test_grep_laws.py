@@ -24,7 +24,8 @@ from orgctx.store.store import Store
 from orgctx.surfaces.output import to_json
 from orgctx.views import searching
 from orgctx.views.patterns import WIDTH, caseless
-from orgctx.views.searching import LINES, Found, FoundEntry, Page, Query, search, to_data
+from orgctx.views.query import Query
+from orgctx.views.searching import LINES, Found, FoundEntry, Page, search, to_data
 from orgctx.views.view import Limit
 
 count = SIZES["o200k_base"]

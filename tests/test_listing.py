@@ -29,7 +29,8 @@ from orgctx.store.store import Store
 from orgctx.surfaces.output import to_json
 from orgctx.tokens import count
 from orgctx.views.listing import ls, to_data
-from orgctx.views.searching import Page, query_of, search
+from orgctx.views.query import query_of
+from orgctx.views.searching import Page, search
 from orgctx.views.shell import shell_command
 from orgctx.views.totals import totals
 from orgctx.views.view import Limit

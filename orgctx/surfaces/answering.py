@@ -20,6 +20,7 @@ from ..views.context import narrowed
 from ..views.focus import focus as focus_view
 from ..views.overview import survey
 from ..views.page import Call, fit
+from ..views.query import How, query_of
 from ..views.view import Limit, unsaved
 from .answers import Part, Room, compact, fitting
 from .calls import Calls
@@ -125,8 +126,8 @@ def ls(session: Session, given: Given, room: Room) -> Part:
 
 def grep(session: Session, given: Given, room: Room) -> Part:
     """See `views.searching.search`."""
-    how = {name: given[name] for name in searching.How.__annotations__ if name in given}
-    query = searching.query_of(given.get("pattern", ""), given.get("path", ""), **how)
+    how = {name: given[name] for name in How.__annotations__ if name in given}
+    query = query_of(given.get("pattern", ""), given.get("path", ""), **how)
     page = searching.Page(given.get("limit", searching.ENTRIES), given.get("after", ""))
     write = partial(searching.to_text, call=_going_on("grep", given))
     found = searching.search(session.store, query, page, Limit(room.view), write)

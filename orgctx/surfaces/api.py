@@ -20,7 +20,8 @@ from ..tokens import DEFAULT_ENCODING
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.overview import seen, survey
-from ..views.searching import ENTRIES, Found, How, Page, query_of, search
+from ..views.query import How, query_of
+from ..views.searching import ENTRIES, Found, Page, search
 from ..views.view import BUDGET, CONTEXT_BUDGET, EXPLAIN_BUDGET, READING_BUDGET, Limit, texts
 from .calls import Calls, noted
 

@@ -14,7 +14,8 @@ from ..errors import Stale, Unreadable
 from ..store.store import Store
 from ..tokens import UNITS
 from ..views import reading, searching
-from ..views.searching import Found, Query
+from ..views.query import Query
+from ..views.searching import Found
 from ..views.view import READING_BUDGET, Limit, unsaved
 from . import output
 from .options import (

@@ -21,8 +21,9 @@ from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.page import fit
 from ..views.patterns import Pattern, pattern_of
+from ..views.query import How, query_of
 from ..views.reading import Reading, read
-from ..views.searching import ENTRIES, Found, How, Page, query_of, search
+from ..views.searching import ENTRIES, Found, Page, search
 from ..views.view import BUDGET, READING_BUDGET, Limit, whole
 from .confined import Folder, parts_of
 from .working import Working
