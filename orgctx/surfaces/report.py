@@ -9,9 +9,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ..core.entry import many
+from ..core.heading import printable
 from ..core.model import Node, Omission, Shown, View
 from ..views.explaining import LEGEND, SIGNS
-from .output import printable
 
 STYLES = {"full": "green", "cut": "yellow", "skeleton": "cyan", "dropped": "dim"}
 UNLIMITED = 100_000
@@ -43,7 +43,7 @@ def styled(explanation: str) -> str:
     with console.capture() as captured:
         for line in explanation.removesuffix("\n").split("\n"):
             style = by_sign.get(line[:1], "") if line != LEGEND else "dim"
-            console.print(Text(printable(line), style))
+            console.print(Text(line, style))
     return captured.get()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.lens import BACKGROUND
+from ..core.model import View
 from ..store.store import Store
 from ..views import focus as focusing
 from ..views.view import Growth, to_data, unsaved
@@ -32,6 +33,9 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..views.explaining import Explanation
+
+STDOUT = "-"
+"""What --html takes for standard output."""
 
 
 @click.command()
@@ -120,18 +124,12 @@ def overview(addresses: Sequence[str], **options: Any) -> None:
 
 
 def _show(store: Store, growth: Growth, options: dict[str, Any]) -> None:
-    """Print a view, or why it is as it is."""
-    view = growth.view
-    if options["html"] is not None:
-        from ..views.picture import picture, save  # only who asks for it pays
-
-        save(picture(growth), options["html"])
-    if options["explain"]:
-        _explain(growth, options)
-    elif options["html"] is None:
-        is_text = options["form"] == "org"
-        output.write(view.text if is_text else output.to_json(to_data(view)))
+    """Print a view, or why it is as it is, or draw it: what cannot be done leaves all as it was."""
+    answer = _answer(growth, options)
+    if answer is not None:
+        output.write(*answer)
     tell_fault(store)
+    view = growth.view
     targets = (each.path for each in view.shown if each.relation == "target")
     output.complain_of(unsaved(store, targets))
     if options["report"]:
@@ -140,22 +138,40 @@ def _show(store: Store, growth: Growth, options: dict[str, Any]) -> None:
         print_report(view)
 
 
-def _explain(growth: Growth, options: dict[str, Any]) -> None:
+def _answer(growth: Growth, options: dict[str, Any]) -> tuple[str, bool] | None:
+    """What to print, and whether it is styled; None for nothing, as there is a page."""
+    file, is_explained = options["html"], options["explain"]
+    if file == STDOUT and is_explained:
+        raise click.UsageError("--html - and --explain both want standard output: name a file")
+    answer = _explanation(growth, options) if is_explained else None
+    if file is None:
+        return answer or (_text(growth.view, options), False)
+    from ..views.picture import picture, save  # only who asks for it pays
+
+    page = picture(growth)
+    if file == STDOUT:
+        return page, False
+    save(page, file)
+    return answer
+
+
+def _text(view: View, options: dict[str, Any]) -> str:
+    return view.text if options["form"] == "org" else output.to_json(to_data(view))
+
+
+def _explanation(growth: Growth, options: dict[str, Any]) -> tuple[str, bool]:
+    """Why a view is as it is, and whether that is styled."""
     from ..views import explaining  # only who asks for it pays
 
+    def as_json(found: Explanation) -> str:
+        return output.to_json(explaining.to_data(found))
+
+    budget = options["explain_budget"]
     if options["form"] == "json":
-        found = explaining.explain(growth, options["explain_budget"], _explanation_json)
-        output.write(_explanation_json(found))
-        return
-    text, is_terminal = explaining.explain(growth, options["explain_budget"]).text, output.is_seen()
+        return as_json(explaining.explain(growth, budget, as_json)), False
+    text, is_terminal = explaining.explain(growth, budget).text, output.is_seen()
     if is_terminal:
         from .report import styled  # rich, only for a terminal
 
         text = styled(text)
-    output.write(text, is_terminal)
-
-
-def _explanation_json(found: Explanation) -> str:
-    from ..views.explaining import to_data as explained
-
-    return output.to_json(explained(found))
+    return text, is_terminal

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from ..core.entry import many
 from ..core.frame import place_of
-from ..core.heading import printable
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Shown, View
-from .page import brief, fit
+from .page import brief, fit, plain
 from .view import EXPLAIN_BUDGET, Growth, Limit, whole
 
 SIGNS = {Detail.FULL: "+", Detail.CUT: "~", Detail.SKELETON: "-", Detail.DROPPED: "."}
@@ -233,7 +232,7 @@ def _lines(row: Row) -> str:
     counts = [(row.lines, "line"), (row.unlisted, "more node")]
     rest = " and ".join(many(number, what) for number, what in counts if number)
     mark = f"{' ' * len(place)}{indent}  … {rest} left out\n" if rest else ""
-    return f"{place}{_fitted(indent + printable(row.title))} {row.reason}\n{mark}"
+    return f"{place}{_fitted(indent + plain(row.title))} {row.reason}\n{mark}"
 
 
 def _fitted(title: str) -> str:

@@ -9,17 +9,17 @@ from html import escape
 from importlib.resources import files
 from itertools import islice
 from json import dumps
-from os.path import realpath
+from os import curdir, pardir
+from os.path import basename, exists, isfile, realpath
 from pathlib import Path
 from re import sub
 from typing import Any
 
 from ..config import NAME as CONFIG
 from ..core.model import Detail
-from ..errors import BadArgument
+from ..errors import BadArgument, NotFound
 from ..store.files import is_note
 from ..store.replacing import replace
-from ..store.store import Store
 from .growing import FOLDER, Key, Moment, Place, holder_of, moments
 from .page import brief
 from .view import Growth
@@ -30,6 +30,7 @@ NODES = 20_000
 OURS = b"<!doctype html>\n<!-- made by orgctx -->\n"
 """How a page begins: what begins otherwise is not replaced."""
 
+_HINT = "name a file, as page.html, or - for standard output"
 _DETAILS = (Detail.DROPPED, Detail.SKELETON, Detail.CUT, Detail.FULL)
 
 
@@ -63,22 +64,31 @@ def picture(growth: Growth) -> str:
 def save(page: str, file: str) -> None:
     """Write a page to a file, all at once.
 
-    Raises: BadArgument if that could be a note or settings, or if what is there is no page of ours.
+    file: of what is there, only such a page is replaced. A link stands for what it leads to.
+    Raises: BadArgument if that is no name of a file, could be a note or settings, or if what is
+        there is no page of ours; NotFound if its folder is not there; OSError.
     """
+    for name in (basename(file), Path(realpath(file)).name):
+        _check_name(name, file)
     place = Path(file)
-    for name in (place.name, Path(realpath(place)).name):  # a link is followed
-        if is_note(name) or name == CONFIG:
-            kind = "a note" if is_note(name) else "settings"
-            raise BadArgument(f"{file}: that is the name of {kind}", "call it page.html", file)
+    if not place.parent.is_dir():
+        raise NotFound(f"{file}: there is no folder {place.parent}", "make it first", file)
     if place.exists() and not _is_ours(place):
         hint = "name another file, or delete that one first"
         raise BadArgument(f"{file}: what is there was not made by --html", hint, file)
     replace(place, page.encode("utf-8", "backslashreplace"))
 
 
+def _check_name(name: str, file: str) -> None:
+    """name: of `file`, or of what it leads to."""
+    if name in ("", curdir, pardir) or (exists(file) and not isfile(file)):
+        raise BadArgument(f"{file or '--html'}: that is no file", _HINT, file)
+    if is_note(name) or name == CONFIG:
+        kind = "a note" if is_note(name) else "settings"
+        raise BadArgument(f"{file}: that is the name of {kind}", _HINT, file)
+
+
 def _is_ours(place: Path) -> bool:
-    if not place.is_file():
-        return False
     with place.open("rb") as file:
         return file.read(len(OURS)) == OURS
 
@@ -95,7 +105,7 @@ def _hash(text: str) -> str:
 def _data(growth: Growth) -> dict[str, Any]:
     view, told = growth.view, list(moments(growth))
     shown = {place for moment in told for place in moment.details}
-    parts = _ordered(_parts(growth.names.store, shown))
+    parts = _ordered(_parts(growth, shown))
     numbers = {_place_of(part): number for number, part in enumerate(parts)}
     targets = [numbers[node.path, node.index] for node in growth.plan.targets]
     keys = sorted({change.key for moment in told for change in moment.changes})
@@ -139,9 +149,9 @@ def _address(part: Part) -> str:
     return f"{part.path}:{part.line}" if part.line else part.path
 
 
-def _parts(store: Store, shown: set[Place]) -> dict[Place, Part]:
+def _parts(growth: Growth, shown: set[Place]) -> dict[Place, Part]:
     """The heaviest parts of the memex and all that is shown, by place, with all above each."""
-    top = Parts(store).folder()
+    top = _all_of(growth).folder()
     wanted = {path for path, _ in shown}
     found = {_place_of(part): part for part in (top, *islice(by_weight(top), NODES))}
     waiting = [top] if shown - found.keys() else []
@@ -152,6 +162,15 @@ def _parts(store: Store, shown: set[Place]) -> dict[Place, Part]:
                 found.setdefault(_place_of(part), part)
                 waiting.append(part)
     return found
+
+
+def _all_of(growth: Growth) -> Parts:
+    """All notes; those that the view shows as it was made of them, whatever they are by now."""
+    frame = growth.document.frame
+    trees = dict.fromkeys(step.node.tree for step in growth.steps)
+    if frame:
+        trees.pop(frame.tree, None)
+    return Parts(growth.names.store, trees, (frame and frame.folders) or ())
 
 
 def _ordered(parts: dict[Place, Part]) -> list[Part]:

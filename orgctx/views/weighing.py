@@ -18,7 +18,7 @@ from ..store.roots import check_name, name_of
 from ..store.store import File, Store
 from .focus import focus
 from .listing import LINES, node_at
-from .page import Call, brief, fit
+from .page import Call, brief, fit, plain
 from .shell import shell_command
 from .view import Limit, whole
 
@@ -74,22 +74,34 @@ def by_weight(top: Part) -> Iterator[Part]:
 class Parts:
     """The notes of a store as parts, one in another."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store, seen: Iterable[Tree] = (), folders: Iterable[str] = ()
+    ) -> None:
+        """seen: files as they were read for a view, whatever has become of them. folders: its."""
+        self._store, self._seen = store, {tree.path: tree for tree in seen}
         self._totals: dict[str, list[int]] = {"": [0, 0, 0]}
         self._folders: dict[str, list[str]] = {}
         self._files: dict[str, list[File]] = {}
+        for folder in folders:
+            self._count(folder, (0, 0, 0))
+        for tree in self._seen.values():
+            self._add(_file(store, tree))
         for file in store.counted_files():
-            self._add(file)
+            if file.path not in self._seen:
+                self._add(file)
 
     def _add(self, file: File) -> None:
         folder = folder_of(file.path)
         self._files.setdefault(folder, []).append(file)
+        self._count(folder, (file.tokens, 1, file.headlines))
+
+    def _count(self, folder: str, totals: tuple[int, int, int]) -> None:
+        """Add to a folder and to those above it."""
         while True:
             if folder not in self._totals:
                 self._totals[folder] = [0, 0, 0]
                 self._folders.setdefault(folder_of(folder), []).append(folder)
-            for at, number in enumerate((file.tokens, 1, file.headlines)):
+            for at, number in enumerate(totals):
                 self._totals[folder][at] += number
             if not folder:
                 return
@@ -110,10 +122,16 @@ class Parts:
 
     def _in_file(self, part: Part) -> Iterator[Part]:
         try:
-            tree = self._store.tree(part.path)
+            tree = self._seen.get(part.path) or self._store.tree(part.path)
         except OrgctxError:  # it has gone since it was counted
             return
         yield from _children(tree.root, part, _sums(self._store, tree))
+
+
+def _file(store: Store, tree: Tree) -> File:
+    """A file as `Store.counted_files` has it, but for when it was changed."""
+    title, tokens = tree.root.title or name_of(tree.path), _sums(store, tree)[-1]
+    return File(tree.path, title, len(tree.nodes) - 1, 0, False, tokens)
 
 
 def _sums(store: Store, tree: Tree) -> list[int]:
@@ -288,8 +306,8 @@ def _text(found: Weighing) -> str:
 
 def _line(row: Row) -> str:
     where = "  " * row.depth + printable(row.address)
-    if not row.address.rstrip("/").endswith(row.title):
-        where += f" — {printable(row.title)}"
+    if not row.address.rstrip("/").replace("\\/", "/").endswith(row.title):
+        where += f" — {plain(row.title)}"
     return f"{row.tokens:9} {100 * row.share:5.1f} %  {where}\n"
 
 
