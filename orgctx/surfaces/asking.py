@@ -47,10 +47,10 @@ from .options import (
 @no_sync_option
 @inlinetasks
 def context(query: str, form: str, **options: Any) -> None:
-    """Find where the notes answer QUERY, and say what to read: in a document for a prompt.
+    """Find where the notes answer QUERY, and say what to read.
 
-    Nothing in QUERY is syntax: it is words, names or IDs. Where the notes do not seem to hold an
-    answer, the bundle says `no match`.
+    What is printed is a document for a prompt. Nothing in QUERY is syntax: it is words, names or
+    IDs. Where the notes do not seem to hold an answer, the bundle says `no match`.
 
     \b
     Example:

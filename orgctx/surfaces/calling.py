@@ -12,8 +12,14 @@ from .options import all_roots_option, inlinetasks, open_roots, standard_input, 
 from .tools import Tools, described, tools_of
 
 
+def _names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """The tools that a shell may complete."""
+    names = (each.name for each in tools_of(is_writing=True))
+    return [name for name in names if name.startswith(begun)]
+
+
 @click.command()
-@click.argument("name", default="")
+@click.argument("name", default="", shell_complete=_names)
 @click.argument("arguments", default="")
 @all_roots_option
 @work_option

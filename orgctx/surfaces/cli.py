@@ -50,7 +50,8 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is called, and its arguments; for a misspelt one, the nearest names."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        is_misspelt = args[0] not in COMMANDS and not args[0].startswith("-")
+        if is_misspelt and not ctx.resilient_parsing:  # a shell that completes is told nothing
             from difflib import get_close_matches  # only an error needs it
 
             near = get_close_matches(args[0], COMMANDS, 2)

@@ -17,10 +17,10 @@ from .options import Whole, all_roots_option, format_option, option, roots_or_de
 
 @click.group()
 def work() -> None:
-    """Edit notes in a copy of one's own; commit what was edited, checked, into the notes.
+    """Edit notes in a copy of one's own, and commit them.
 
-    ID names a copy. Exit status 3 of commit: something is in conflict or was refused, and is still
-    in the copy.
+    What was edited is checked on its way into the notes. ID names a copy. Exit status 3 of commit:
+    something is in conflict or was refused, and is still in the copy.
 
     \b
     Example:
@@ -92,10 +92,10 @@ def diff(copy_id: str, form: str) -> None:
 @option("--allow-shrink", is_flag=True, help="A note may lose more than half of its text.")
 @format_option("text")
 def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, form: str) -> None:
-    """Bring what was edited in a copy into the notes; print a line for each path.
+    """Bring what was edited in a copy into the notes.
 
-    What others edited meanwhile is merged, entry by entry. Outcomes: written, merged, deleted,
-    unchanged; conflict, refused.
+    A line for each path says how. What others edited meanwhile is merged, entry by entry. Outcomes:
+    written, merged, deleted, unchanged; conflict, refused.
 
     \b
     Example:
@@ -148,7 +148,9 @@ def discard(copy_id: str) -> None:
     help="Not used for so long: a number and s, m, h, d or w.",
 )
 def prune(older_than: str) -> None:
-    """Discard the copies that nobody has used for long; print their names.
+    """Discard the copies that nobody has used for long.
+
+    Their names are printed.
 
     \b
     Example:

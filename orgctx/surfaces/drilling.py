@@ -85,10 +85,11 @@ def _json(found: listing.Listing) -> str:
 @format_option("text")
 @inlinetasks
 def tokens(path: str, form: str, **options: Any) -> None:
-    """Tell where the tokens are: in which folders, files and headlines.
+    """Tell where the tokens are, the heaviest first.
 
     PATH is as for `ls`; without it, all notes. The first line says what all of it costs, and what a
-    view of it does within the budget. Below it is a tree of the heaviest, with the share of each.
+    view of it does within the budget. Below it is a tree of the heaviest folders, files and
+    headlines, with the share of each.
 
     \b
     Example:

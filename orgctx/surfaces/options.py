@@ -48,14 +48,6 @@ class Whole(click.ParamType[int]):
         return number
 
 
-def option(*names: str, **settings: Any) -> Callable[..., Any]:
-    return click.option(*names, show_default="default" in settings, **settings)
-
-
-def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
-    return option(name, type=click.Choice(choices), default=choices[0], help=text)
-
-
 def _names(kind: str) -> Callable[..., list[CompletionItem]]:
     """What a shell is to complete: names of files, or of folders, which it knows best itself."""
 
@@ -70,6 +62,20 @@ def _names(kind: str) -> Callable[..., list[CompletionItem]]:
 
 
 a_file, a_folder = _names("file"), _names("dir")
+_COMPLETED = {"FILE": a_file, "FILE[:LINE]": a_file, "ADDRESS": a_file, "DIR": a_folder}
+"""How the value of an option is completed, by what help calls it."""
+
+
+def option(*names: str, **settings: Any) -> Callable[..., Any]:
+    """As click.option: a default that says something is shown, and names of files are completed."""
+    shown = settings.get("default") not in (None, "")
+    completed = _COMPLETED.get(settings.get("metavar", ""))
+    return click.option(*names, show_default=shown, shell_complete=completed, **settings)
+
+
+def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
+    return option(name, type=click.Choice(choices), default=choices[0], help=text)
+
 
 inlinetasks = option(
     "--inlinetask-min-level",
@@ -91,7 +97,6 @@ def _roots_option(default: str) -> Callable[..., Any]:
         "roots",
         multiple=True,
         metavar="DIR",
-        shell_complete=a_folder,
         help=f"A folder of notes; repeatable.  [default: {default}]",
     )
 
@@ -153,7 +158,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scope_options,
         format_option("org"),
         option("--report", is_flag=True, help="Print what is shown and left out to stderr."),
-        option("--explain", is_flag=True, help="Print why, not the view: see the README."),
+        option("--explain", is_flag=True, help="Print why, not the view: costs, ranks, reasons."),
         option(
             "--explain-budget",
             type=Whole(1),
@@ -164,8 +169,7 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
         option(
             "--html",
             metavar="FILE",
-            shell_complete=a_file,
-            help="Write a page that draws the view in its memex, and print nothing.",
+            help="Write a page that draws the view in its memex; - is standard output.",
         ),
         inlinetasks,
     )

@@ -85,9 +85,9 @@ def _require(address: object) -> None:
 @format_option("text")
 @inlinetasks
 def where(address: str, form: str, **options: Any) -> None:
-    """Print where a node is, as FILE:LINE, for an editor to go there.
+    """Print where a node is, as FILE:LINE.
 
-    ADDRESS is as for `focus`.
+    There an editor can go. ADDRESS is as for `focus`.
 
     \b
     Example:
