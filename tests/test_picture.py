@@ -3,7 +3,9 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,12 @@ from program import Ask
 from orgctx import Memex, open_memex
 from orgctx.core.model import Shown
 from orgctx.errors import BadArgument, BudgetTooSmall
+from orgctx.store.opening import open_store
+from orgctx.store.store import Store
+from orgctx.views import focus as focusing
+from orgctx.views import overview
 from orgctx.views.picture import NODES, OURS, picture, save
+from orgctx.views.view import Limit
 
 EVIL = "</script><img src=x onerror=\"document.title='evil'\">"
 NOTES = {
@@ -167,6 +174,66 @@ def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
 
 
 @pytest.mark.chromium
+def test_nothing_but_the_text_scrolls_when_one_looks_around(
+    browser: Browser, memex: Memex, tmp_path: Path
+) -> None:
+    """On a narrow screen the text is below the map; what is looked at stays where it is."""
+    save(memex.picture("garden.org:3", budget=2000), str(tmp_path / "page.html"))
+    browser.open(tmp_path / "page.html", 600, 400)
+    for at in range(browser.value("count")):
+        browser.value(f"choose({at})")
+        assert browser.value("window.scrollY") == 0
+    browser.value("choose(title.indexOf('Paths'))")
+    inside = "(b => b.top < a.bottom && b.bottom > a.top)(document.querySelector('.chosen')"
+    box = "(a => " + inside + ".getBoundingClientRect()))(text.getBoundingClientRect())"
+    assert browser.value(box)
+    assert browser.value("text.scrollTop") > 0
+    assert browser.value("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.chromium
+def test_what_the_keys_choose_is_on_the_map(page: Browser) -> None:
+    page.value("document.getElementById('map').focus()")
+    page.press("Home", "ArrowDown", "Enter")
+    assert page.value("title[zoomed]") == "shed"
+    page.press("ArrowRight")
+    seen = "left(chosen) < 1 && left(chosen) + share(chosen) > 0"
+    assert told(page).startswith("Garden ")
+    assert page.value(seen)
+    page.press("Enter", "ArrowUp")
+    assert page.value(f"{seen} && title[zoomed].startsWith('Garden')")
+
+
+@pytest.mark.chromium
+def test_what_is_told_is_in_the_words_of_the_legend_and_ends_with_a_place(page: Browser) -> None:
+    page.value("document.getElementById('map').focus()")
+    page.press("Home")
+    assert told(page).endswith(" tokens with all in it, 100.0 %")
+    legend = [each[2:] for each in page.value("[...legend.children].map((e) => e.textContent)")]
+    assert legend == page.value("[...NAMES].reverse()")
+
+
+def brightness(colour: str) -> float:
+    """Relative luminance, as WCAG 2 has it."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_words_can_be_read_on_every_colour() -> None:
+    """WCAG 2, 1.4.3: a contrast of 4.5, in the light and in the dark."""
+    style = (resources.files("orgctx.views") / "html" / "page.css").read_text("utf-8")
+    schemes = [dict(re.findall(r"--(\w+): (#\w{6})", each)) for each in style.split("dark)")]
+    assert len(schemes) == 2
+    for colours in schemes:
+        grounds = [colours[name] for name in ("full", "cut", "skeleton", "dropped", "ground")]
+        pairs = [*((colours["ink"], each) for each in grounds), (colours["faint"], grounds[-1])]
+        for pair in pairs:
+            low, high = sorted(map(brightness, pair))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, pair
+
+
+@pytest.mark.chromium
 def test_dark_and_light_differ_and_nothing_else(page: Browser) -> None:
     pictures = []
     for scheme in ("light", "dark", "light"):
@@ -213,6 +280,7 @@ def test_a_map_of_very_many_levels_is_drawn(browser: Browser, tmp_path: Path) ->
     browser.value("draw()")
     assert browser.value("map.height") <= 32767
     assert browser.value("map.getContext('2d').getImageData(5, 5, 1, 1).data[3]") == 255
+    assert browser.value("status.getBoundingClientRect().bottom < window.innerHeight")
     assert browser.complaints() == []
 
 
@@ -253,6 +321,51 @@ def _place_in(each: Shown) -> str:
     return f"{each.path}:{each.line}" if each.level else each.path
 
 
+def remove(folder: Path) -> None:
+    shutil.rmtree(folder / "shed")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "garden.org").unlink(),
+        lambda folder: (folder / "garden.org").write_text(""),
+        lambda folder: (folder / "garden.org").write_bytes(b"* \xff\xfe\x00"),
+        lambda folder: (folder / "garden.org").write_text("* Beds :private:\n" * 9),
+        remove,
+        shutil.rmtree,
+    ],
+    ids=["gone", "empty", "no text", "private", "a folder gone", "all gone"],
+)
+@pytest.mark.parametrize("lens", ["foveal", "fisheye", "overview", "file"])
+def test_notes_that_change_meanwhile_are_drawn_as_the_view_has_them(
+    notes: Path, lens: str, change: Callable[[Path], None]
+) -> None:
+    if lens == "overview":
+        growth = overview.grown(open_store([notes]), [], Limit(4000))
+    elif lens == "file":
+        store = Store.of_files({"notes/garden.org": None})
+        growth = focusing.grown(store, ["notes/garden.org:3"], Limit(4000))
+    else:
+        targets = ["garden.org:3", "shed/tools.org::Spade"]
+        growth = focusing.grown(open_store([notes]), targets, Limit(4000), lens)
+    before = data_of(picture(growth))
+    change(notes)
+    after = data_of(picture(growth))
+    assert after["moments"][-1][0] == growth.view.tokens
+    assert [moment[:1] for moment in after["moments"]] == [m[:1] for m in before["moments"]]
+    shown = {place for _, _, details in after["moments"] for place, _, _ in details}
+    places = {after["nodes"]["place"][at] for at in shown}
+    assert {f"{s.path}:{s.line}" for s in growth.view.shown if s.level > 0} <= places
+
+
+def test_a_title_steers_nothing(home: Path) -> None:
+    evil = "\u202erm\u2066 \x1b[2J [[https://example.org][a link]]"
+    data = data_of(open_memex(write(home / "x", {"a.org": f"* {evil}\n"})).picture("a.org:1"))
+    assert data["nodes"]["title"][-1] == "\\u202erm\\u2066 \\u001b[2J a link"
+    assert data["title"].isprintable()
+
+
 def test_what_is_private_is_not_in_it(memex: Memex) -> None:
     for page in (memex.picture("shed/tools.org"), memex.picture(lens="overview")):
         assert "Spade" in page
@@ -288,7 +401,11 @@ def test_the_command_writes_the_page_and_prints_nothing(notes: Path, ask: Ask) -
 
 
 @pytest.mark.parametrize(
-    "name", ["notes/garden.org", "notes/new.org", "other.txt", "notes", "pipe"]
+    "name",
+    [
+        *("notes/garden.org", "notes/new.org", "other.txt", "notes", "pipe", "/dev/null"),
+        *("", "new/", "notes/", ".", "..", "nowhere/.", "notes/.."),
+    ],
 )
 def test_nothing_else_is_overwritten(notes: Path, ask: Ask, name: str) -> None:
     write(Path(), {"other.txt": "mine\n"})
@@ -296,8 +413,31 @@ def test_nothing_else_is_overwritten(notes: Path, ask: Ask, name: str) -> None:
     before = snapshot(Path())
     answer = ask("focus", "garden.org:3", "--root", "notes", "--html", name)
     assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert name in answer.err
+    assert answer.err.startswith(f"orgctx: {name or '--html'}: ")
     assert snapshot(Path()) == before
+
+
+def test_a_dash_is_standard_output(notes: Path, ask: Ask) -> None:
+    call = ("focus", "garden.org:3", "--root", "notes", "--budget", "99", "--html", "-")
+    page = open_memex("notes").picture("garden.org:3", budget=99)
+    before = snapshot(Path())
+    assert ask(*call) == (0, page, "")
+    assert json.loads(ask("--events", *call).out) == {"output": page}
+    both = ask(*call, "--explain")
+    assert (both.status, both.out, both.err.count("\n")) == (2, "", 1)
+    assert snapshot(Path()) == before
+    ask(*call[:-1], "./-")
+    assert Path("-").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--explain-budget", "1"), ("--explain-budget", "1", "--json"), ("--budget", "1")]
+)
+def test_a_call_that_fails_writes_no_page(notes: Path, ask: Ask, wrong: tuple[str, ...]) -> None:
+    call = ("focus", "garden.org:3", "--root", "notes", "--html", "page.html", "--explain")
+    answer = ask(*call, *wrong)
+    assert (answer.status, answer.out, answer.err.count("\n")) == (3, "", 1)
+    assert not Path("page.html").exists()
 
 
 def test_a_link_is_followed_to_what_it_means(notes: Path) -> None:
@@ -322,6 +462,7 @@ def test_no_note_and_no_settings_are_made(home: Path) -> None:
 def test_a_folder_that_is_not_there_is_one_line(notes: Path, ask: Ask) -> None:
     answer = ask("focus", "garden.org:3", "--root", "notes", "--html", "nowhere/page.html")
     assert (answer.status, answer.out, answer.err.count("\n")) == (1, "", 1)
+    assert answer.err.startswith("orgctx: nowhere/page.html: there is no folder nowhere; ")
 
 
 def test_a_page_of_many_notes_is_made_in_time(tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ from re import sub
 from typing import Any
 
 from ..config import NAME as CONFIG
+from ..core.heading import printable
 from ..core.model import Detail
 from ..errors import BadArgument, NotFound
 from ..store.files import is_note
 from ..store.replacing import replace
 from .growing import FOLDER, Key, Moment, Place, holder_of, moments
-from .page import brief
+from .page import brief, plain
 from .view import Growth
 from .weighing import Part, Parts, by_weight
 
@@ -110,14 +111,14 @@ def _data(growth: Growth) -> dict[str, Any]:
     targets = [numbers[node.path, node.index] for node in growth.plan.targets]
     keys = sorted({change.key for moment in told for change in moment.changes})
     return {
-        "title": ", ".join(view.targets) or "overview",
+        "title": printable(", ".join(view.targets)) or "overview",
         "budget": view.budget,
         "unit": view.unit,
         "target": targets[0] if targets else 0,
         "nodes": {
             "parent": [numbers[_place_of(each.above)] if each.above else -1 for each in parts],
             "tokens": [each.tokens for each in parts],
-            "title": [brief(each.title) for each in parts],
+            "title": [brief(plain(each.title)) for each in parts],
             "place": [_address(each) for each in parts],
         },
         "parts": [numbers[holder_of(key)] for key in keys],
@@ -146,7 +147,7 @@ def _place_of(part: Part) -> Place:
 
 
 def _address(part: Part) -> str:
-    return f"{part.path}:{part.line}" if part.line else part.path
+    return printable(f"{part.path}:{part.line}" if part.line else part.path)
 
 
 def _parts(growth: Growth, shown: set[Place]) -> dict[Place, Part]:

@@ -4,7 +4,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const { parent, tokens, title, place } = data.nodes;
 const [DROPPED, SKELETON, CUT, FULL] = [0, 1, 2, 3];
-const NAMES = ["dropped", "skeleton", "cut", "full"], SIGNS = ".-~+";
+const COLOURS = ["dropped", "skeleton", "cut", "full"], SIGNS = ".-~+";
+const NAMES = ["dropped", "title and ID", "cut", "full"];
 const [slider, cost, map, status, text] =
   ["budget", "cost", "map", "node", "text"].map((id) => document.getElementById(id));
 const count = parent.length;
@@ -77,7 +78,7 @@ const left = (i) => (start[i] - start[zoomed]) / (tokens[zoomed] || 1);
 function draw() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-  const fills = NAMES.map(colour), [ink, ground, mark] = ["ink", "ground", "chosen"].map(colour);
+  const fills = COLOURS.map(colour), [ink, mark] = ["ink", "chosen"].map(colour);
   row = Math.round(Math.min(60, Math.max(24, (window.innerHeight - 220) / levels)));
   const width = map.clientWidth, context = map.getContext("2d");
   const scale = Math.min(window.devicePixelRatio || 1, TALLEST / (levels * row));
@@ -128,7 +129,21 @@ function under(event) {
 function tell() {
   const i = chosen, why = reason[i] ? ` (${reason[i]})` : "";
   const portion = ((100 * tokens[i]) / (tokens[0] || 1)).toFixed(1);
-  status.textContent = `${title[i]} — ${NAMES[detail[i]]}${why} — ${tokens[i]} tokens, ${portion} % — ${place[i]}`;
+  const weight = `${tokens[i]} tokens with all in it, ${portion} %`;
+  status.replaceChildren(apart(title[i]), ` — ${NAMES[detail[i]]}${why} — ${weight}`);
+  if (place[i]) status.append(" — ", apart(place[i]));
+}
+
+function apart(words) {  // whatever way they are written, what stands beside them stays there
+  const element = document.createElement("bdi");
+  element.textContent = words;
+  return element;
+}
+
+function reveal(element) {  // in the text; the page itself stays where it is
+  const above = element.offsetTop - text.scrollTop;
+  const below = above + element.offsetHeight - text.clientHeight;
+  if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : Math.min(above, below);
 }
 
 function choose(node) {
@@ -137,9 +152,16 @@ function choose(node) {
   for (const { element } of parts.filter((part) => part?.element?.dataset.node === `${node}`)) {
     element.classList.add("chosen");
   }
-  text.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+  const first = text.querySelector(".chosen");
+  if (first) reveal(first);
+  if (!holds(zoomed, node) && !holds(node, zoomed)) zoomed = parent[node];  // the map follows
   draw();
   tell();
+}
+
+function holds(above, node) {
+  while (node > above) node = parent[node];
+  return node === above;
 }
 
 function zoom(node) {
