@@ -279,6 +279,12 @@ def test_the_report_shows_titles_whole(ask: Ask) -> None:
     assert "[bold]not markup[/bold]" in answer.err
 
 
+def test_no_title_steers_the_report(ask: Ask) -> None:
+    """Neither by a control character nor by one that turns the way in which others are read."""
+    write(HERE, {"a.org": "* x\u202ey \u2028 \x1b[2J\n"})
+    assert r"x\u202ey \u2028 \u001b[2J" in ask("focus", "a.org:1", "--report").err
+
+
 def test_the_report_of_many_levels_shows_each(ask: Ask) -> None:
     write(HERE, {"deep.org": "".join(f"{'*' * level} level {level}\n" for level in range(1, 151))})
     answer = ask("focus", "deep.org:150", "--report")

@@ -180,6 +180,15 @@ def test_columns_stand_in_line_whatever_the_script(tmp_path: Path) -> None:
     assert not any(c < " " for line in lines for c in line)
 
 
+def test_links_are_shown_by_what_they_are_called(tmp_path: Path) -> None:
+    memex = open_memex(write(tmp_path, {"a.org": "* See [[https://example.org/long][the page]]\n"}))
+    found = memex.explain("a.org:1")
+    assert "  See the page   " in found.text
+    assert (
+        found.rows[1].title == "See [[https://example.org/long][the page]]"
+    )  # data are the note's
+
+
 # --- The surfaces --------------------------------------------------------------------------------
 
 NOTES = "* A\n" + "text\n" * 30 + "** B\n** C\n* D\n" + "".join(f"* E{n}\n" for n in range(40))

@@ -95,6 +95,21 @@ def test_a_note_that_needs_more_than_the_budget_is_told_what(root: Path) -> None
     assert weigh(store, "deep.org:8", Limit(60)).view == raised.value.needed > 60
 
 
+def test_a_title_is_told_once_and_a_link_by_what_it_is_called(tmp_path: Path) -> None:
+    """An address writes a slash in a title as `\\/`; that does not make it another title."""
+    text = "* either/or\n* [[https://example.org][the link]]\n* </b>\n"
+    store = open_store([write(tmp_path, {"a.org": text})])
+    rows = weigh(store, "a.org", Limit()).text.splitlines()[1:]
+    assert sorted(row.split("%  ")[1] for row in rows) == [
+        "a.org::<\\/b>",
+        "a.org::[[https:\\/\\/example.org][the link]]",
+        "a.org::either\\/or",
+    ]
+    named = {"a.org": "* [[https://example.org][the link]]\n:PROPERTIES:\n:CUSTOM_ID: x\n:END:\n"}
+    store = open_store([write(tmp_path / "named", named)])
+    assert weigh(store, "a.org", Limit()).text.endswith("a.org::#x — the link\n")
+
+
 def everything(part: Part) -> list[Part]:
     return [each for below in part.below() for each in (below, *everything(below))]
 
