@@ -550,6 +550,8 @@ def test_one_command_measures_ones_own_notes(
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url and --model belong together"),
         ([], "no notes: give --notes FOLDER"),
         (["--small", "--notes", ".", "--files", "9"], "--files 9: give 50 or more"),
+        (["--notes", ".", "--queries", "none"], "--queries none: there is no such file"),
+        (["--notes", ".", "--base-url", "x", "--model", "y"], "--base-url x: give one that begins"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(
@@ -565,11 +567,26 @@ def test_what_is_asked_wrongly_is_told(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["none", "empty", "text/a.org", "a file"])
 def test_notes_that_are_not_there_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, {"text/a.org": "no headline\n", "a file": ""})
+    out = tmp_path / "out"
+    assert main(["--small", "--notes", str(tmp_path / name), "--out", str(out)]) == 1
+    assert re.fullmatch(f"evaluation: .*{name}: .*\n", capsys.readouterr().err)
+    assert not out.exists()
+
+
+def test_a_report_that_cannot_be_written_is_told_before_it_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--small", "--notes", str(tmp_path / "none")]) == 1
-    assert "none" in capsys.readouterr().err
+    write(tmp_path, {"notes/a.org": "* A\n", "file": ""})
+    for out in ("file", "file/below"):
+        asked = ["--small", "--notes", str(tmp_path / "notes"), "--out", str(tmp_path / out)]
+        assert main(asked) == 1
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_the_results_that_are_kept_are_whole_and_tell_no_secret() -> None:

@@ -8,12 +8,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import emacs
 import judged
 
+from orgctx.core.entry import many
 from orgctx.errors import OrgctxError
 
 from . import battery, evidence, filling, report, routing, scripted, speed, walking
@@ -38,28 +40,40 @@ SMALL = Sizes(4, 2, 4, (50, 200))
 
 def main(arguments: Sequence[str]) -> int:
     """Returns: the exit status, as orgctx has it: 1 for what is not there, 2 for usage."""
-    begun, facts, options = time.time(), report.machine(), parsed(arguments)
-    with tempfile.TemporaryDirectory() as cache:
-        before = os.environ.get("XDG_CACHE_HOME")
-        os.environ["XDG_CACHE_HOME"] = cache  # what the user's own store knows is left alone
-        try:
-            notebooks = list(opened_by(options))
-            parts = list(measured(options, notebooks, Path(cache)))
-        except (OrgctxError, battery.EndpointError) as error:
-            print(f"evaluation: {error}", file=sys.stderr)
-            return 1
-        finally:
-            restore("XDG_CACHE_HOME", before)
-    facts = [("notes", told(notebooks)), *facts, ("took", f"{(time.time() - begun) / 60:.0f} min")]
-    print(report.write(options.out, facts, parts))
+    options = parsed(arguments)
+    try:
+        with own_cache() as cache:
+            print(evaluated(options, cache))
+    except (OrgctxError, battery.EndpointError, OSError) as error:
+        print(f"evaluation: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
-def restore(name: str, value: str | None) -> None:
-    if value is None:
-        del os.environ[name]
-    else:
-        os.environ[name] = value
+@contextmanager
+def own_cache() -> Iterator[Path]:
+    """A folder for stores: what the user's own store knows is left alone."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        try:
+            yield Path(cache)
+        finally:
+            del os.environ["XDG_CACHE_HOME"]
+            os.environ.update({} if before is None else {"XDG_CACHE_HOME": before})
+
+
+def evaluated(options: argparse.Namespace, cache: Path) -> Path:
+    """Measure, and write it down. Returns: the report."""
+    begun, facts, notebooks = time.time(), report.machine(), list(opened_by(options))
+    options.out.mkdir(parents=True, exist_ok=True)  # before minutes are spent
+    parts = list(measured(options, notebooks, cache))
+    took = ("took", duration(time.time() - begun))
+    return report.write(options.out, [("notes", told(notebooks)), *facts, took], parts)
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -81,6 +95,12 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if bool(options.base_url) != bool(options.model):
         parser.error("--base-url and --model belong together")
+    if options.base_url and not options.base_url.startswith(("http://", "https://")):
+        parser.error(
+            f"--base-url {options.base_url}: give one that begins with http:// or https://"
+        )
+    if options.queries and not options.queries.is_file():
+        parser.error(f"--queries {options.queries}: there is no such file")
     corpora = emacs.corpus_root()
     if not options.notes and (corpora is None or not corpora.is_dir()):
         parser.error(f"no notes: give --notes FOLDER, or set {emacs.CORPORA_VARIABLE}")
@@ -114,7 +134,7 @@ def told(notebooks: Sequence[Notebook]) -> str:
     headlines = sum(len(tree.nodes) - 1 for tree in trees)
     size = sum(len(tree.text) for tree in trees) / 1e6
     return (
-        f"{len(notebooks)} notebooks, {len(trees):,} files, {headlines:,} headlines,"
+        f"{many(len(notebooks), 'notebook')}, {len(trees):,} files, {headlines:,} headlines,"
         f" {size:.1f} million characters"
     )
 

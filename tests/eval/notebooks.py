@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from orgctx import Memex, open_memex
 from orgctx.core.model import Node, Tree
-from orgctx.errors import OrgctxError
+from orgctx.errors import NotFound, OrgctxError
 
 from .bm25 import Index, entries, passages
 
@@ -53,19 +54,19 @@ class Notebook:
 
 
 def opened(folder: Path) -> Notebook:
+    """A folder of notes. Raises: NotFound if there is none, or no headline in it."""
     memex = open_memex(folder)
-    return Notebook(folder, memex, list(memex._store.trees()))
+    found = Notebook(folder, memex, list(memex._store.trees()))
+    if not found.headlines:
+        raise NotFound(f"{folder}: no headline is there to ask for", "name a folder of notes")
+    return found
 
 
 def notebooks_in(corpora: Path) -> Iterable[Notebook]:
     """Each folder of the corpora that holds notes."""
     for folder in sorted(each for each in corpora.iterdir() if each.is_dir()):
-        try:
-            found = opened(folder)
-        except OrgctxError:
-            continue
-        if found.trees:
-            yield found
+        with suppress(OrgctxError):
+            yield opened(folder)
 
 
 def address(node: Node) -> str:
