@@ -21,9 +21,10 @@ from orgctx.core.model import Shown
 from orgctx.errors import BadArgument, BudgetTooSmall
 from orgctx.store.opening import open_store
 from orgctx.store.store import Store
+from orgctx.surfaces.pages import OURS, save
 from orgctx.views import focus as focusing
 from orgctx.views import overview
-from orgctx.views.picture import NODES, OURS, picture, save
+from orgctx.views.picture import NODES, picture
 from orgctx.views.view import Limit
 
 EVIL = "</script><img src=x onerror=\"document.title='evil'\">"

@@ -110,6 +110,18 @@ def test_a_title_is_told_once_and_a_link_by_what_it_is_called(tmp_path: Path) ->
     assert weigh(store, "a.org", Limit()).text.endswith("a.org::#x — the link\n")
 
 
+def test_a_deep_place_stands_no_further_to_the_right_than_can_be_seen(tmp_path: Path) -> None:
+    deep = "".join(f"{'*' * n} L{n}\n" for n in range(1, 1201))
+    store = open_store([write(tmp_path, {"deep.org": deep})])
+    last = weigh(store, "", Limit(), after="deep.org:1199").text.splitlines()[-1]
+    assert last.endswith("%                  deep.org:1200 — L1200")
+
+
+def test_no_notes_are_no_files(tmp_path: Path) -> None:
+    head = weigh(open_store([tmp_path]), "", Limit()).text
+    assert head == "0 files, 0 headlines: 0 tokens as a whole, at most 4000 in a view\n"
+
+
 def everything(part: Part) -> list[Part]:
     return [each for below in part.below() for each in (below, *everything(below))]
 
@@ -200,7 +212,7 @@ def test_several_roots_are_weighed_together(root: Path, tmp_path: Path) -> None:
         assert found.total == TOTAL + 3
         assert weigh(store, "memex", Limit()).rows == found.rows
         assert weigh(store, "empty", Limit()).text == (
-            "0 headlines: 0 tokens as a whole, at most 4000 in a view\n"
+            "0 files, 0 headlines: 0 tokens as a whole, at most 4000 in a view\n"
         )
 
 
@@ -210,7 +222,7 @@ def test_a_file_alone_is_weighed(root: Path, ask: Ask) -> None:
     assert "1 file, 1 headline: 3 tokens as a whole" in ask("tokens", root / "b.org").out
 
 
-@pytest.mark.parametrize("after", ["b.org::Only", "p/", "a.org"])
+@pytest.mark.parametrize("after", ["b.org::Only", "p/", "a.org", "nosuch", "id:nosuch"])
 def test_a_page_behind_what_is_not_in_it_is_refused(root: Path, after: str) -> None:
     for store in stores(root):
         with pytest.raises(BadArgument, match=r"^after: .*: not in p/q$"):

@@ -30,12 +30,10 @@ from .options import (
     view_options,
     work_option,
 )
+from .pages import STDOUT, save
 
 if TYPE_CHECKING:
     from ..views.explaining import Explanation
-
-STDOUT = "-"
-"""What --html takes for standard output."""
 
 
 @click.command()
@@ -146,7 +144,7 @@ def _answer(growth: Growth, options: dict[str, Any]) -> tuple[str, bool] | None:
     answer = _explanation(growth, options) if is_explained else None
     if file is None:
         return answer or (_text(growth.view, options), False)
-    from ..views.picture import picture, save  # only who asks for it pays
+    from ..views.picture import picture  # only who asks for it pays
 
     page = picture(growth)
     if file == STDOUT:

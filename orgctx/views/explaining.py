@@ -10,14 +10,12 @@ from ..core.entry import many
 from ..core.frame import place_of
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Shown, View
-from .page import brief, fit, plain
+from .page import brief, fit, indent, plain
 from .view import EXPLAIN_BUDGET, Growth, Limit, whole
 
 SIGNS = {Detail.FULL: "+", Detail.CUT: "~", Detail.SKELETON: "-", Detail.DROPPED: "."}
 LEGEND = "+ full  ~ cut  - title and ID  . dropped, and what title and ID would cost"
 WIDTH = 80
-DEEPEST = 8
-"""Levels that are told apart by how far a title stands to the right."""
 
 _BAR = "{:10} {:7} {:3.0f} %  "
 _PLACE = "{:1}{:>7} {:>5}  "
@@ -210,17 +208,17 @@ def _text(found: Explanation) -> str:
     head = f"{used} ({100 * view.tokens / view.budget:.0f} %), {found.nodes} of {found.of} nodes\n"
     bars = "".join(_bar(bar.relation, bar.tokens, bar.share) for bar in found.bars)
     unused = view.budget - view.tokens
-    bars += _bar("unused", unused, unused / view.budget)
+    bars += _bar("unused", unused, unused / view.budget, "░")
     more = f"… and {many(found.more, 'more node')} shown: see --explain-budget\n"
     columns = _PLACE.format("", "tokens", "rank").replace("tokens", f"{view.unit:>6}") + "\n"
     rows = "".join(map(_lines, found.rows))
     return f"{head}{bars}{LEGEND}\n{columns.rstrip()}\n{rows}{more if found.more else ''}"
 
 
-def _bar(name: str, tokens: int, share: float) -> str:
+def _bar(name: str, tokens: int, share: float, cell: str = "█") -> str:
     start = _BAR.format(name, tokens, 100 * share)
     cells = round(share * (WIDTH - len(start)))
-    return f"{start}{'█' * max(cells, tokens > 0)}".rstrip() + "\n"
+    return f"{start}{cell * max(cells, tokens > 0)}".rstrip() + "\n"
 
 
 def _lines(row: Row) -> str:
@@ -228,11 +226,11 @@ def _lines(row: Row) -> str:
     first, last = row.ranks[0], row.ranks[-1]
     cost = f"+{row.tokens}" if row.detail == Detail.DROPPED else row.tokens
     place = _PLACE.format(SIGNS[row.detail], cost, first if first == last else f"{first}-{last}")
-    indent = "  " * min(row.depth, DEEPEST)
+    title = indent(row.depth) + plain(row.title)
     counts = [(row.lines, "line"), (row.unlisted, "more node")]
     rest = " and ".join(many(number, what) for number, what in counts if number)
-    mark = f"{' ' * len(place)}{indent}  … {rest} left out\n" if rest else ""
-    return f"{place}{_fitted(indent + plain(row.title))} {row.reason}\n{mark}"
+    mark = f"{' ' * len(place)}{indent(row.depth)}  … {rest} left out\n" if rest else ""
+    return f"{place}{_fitted(title)} {row.reason}\n{mark}"
 
 
 def _fitted(title: str) -> str:

@@ -14,6 +14,8 @@ Call = Callable[[Mapping[str, str]], str]
 """How a call that goes on is written: (what it says otherwise than the call before) -> the call."""
 TITLE = 120
 """Characters of a title, or a tag, that a row shows; the whole of it is in its entry."""
+_DEEPEST = 8
+"""Levels that are told apart by how far a row of a tree stands to the right."""
 _LINK = re.compile(r"\[\[([^][]+)\](?:\[([^][]+)\])?\]")
 """Org syntax: Regular Links."""
 
@@ -32,6 +34,11 @@ def readable(text: str) -> str:
 def brief(text: str) -> str:
     """A title that is no longer than a line should be."""
     return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
+
+
+def indent(depth: int) -> str:
+    """What stands in front of a row of a tree, so that all of it is seen. depth: from 0."""
+    return "  " * min(depth, _DEEPEST)
 
 
 def fit(

@@ -9,18 +9,11 @@ from html import escape
 from importlib.resources import files
 from itertools import islice
 from json import dumps
-from os import curdir, pardir
-from os.path import basename, exists, isfile, realpath
-from pathlib import Path
 from re import sub
 from typing import Any
 
-from ..config import NAME as CONFIG
 from ..core.heading import printable
 from ..core.model import Detail
-from ..errors import BadArgument, NotFound
-from ..store.files import is_note
-from ..store.replacing import replace
 from .growing import FOLDER, Key, Moment, Place, holder_of, moments
 from .page import brief, plain
 from .view import Growth
@@ -28,10 +21,6 @@ from .weighing import Part, Parts, by_weight
 
 NODES = 20_000
 """How many nodes a page has, the heaviest; those that its view shows come on top."""
-OURS = b"<!doctype html>\n<!-- made by orgctx -->\n"
-"""How a page begins: what begins otherwise is not replaced."""
-
-_HINT = "name a file, as page.html, or - for standard output"
 _DETAILS = (Detail.DROPPED, Detail.SKELETON, Detail.CUT, Detail.FULL)
 
 
@@ -41,57 +30,16 @@ def picture(growth: Growth) -> str:
     Returns: an HTML page that needs nothing besides itself. Texts of notes are data in it, which no
         browser takes for anything else. Private nodes are not there, as in any answer.
     """
-    script, style = _file("page.js"), _file("page.css")
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
-    data = _data(growth)
+    script, style, data = _file("page.js"), _file("page.css"), _data(growth)
     parts = {
-        "policy": policy,
         "title": escape(data["title"]),
         "style": style,
+        "style_hash": _hash(style),
         "script": script,
+        "script_hash": _hash(script),
         "data": dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
     return sub(r"\{(\w+)\}", lambda name: parts[name[1]], _file("page.html"))
-
-
-def save(page: str, file: str) -> None:
-    """Write a page to a file, all at once.
-
-    file: of what is there, only such a page is replaced. A link stands for what it leads to.
-    Raises: BadArgument if that is no name of a file, could be a note or settings, or if what is
-        there is no page of ours; NotFound if its folder is not there; OSError.
-    """
-    for name in (basename(file), Path(realpath(file)).name):
-        _check_name(name, file)
-    place = Path(file)
-    if not place.parent.is_dir():
-        raise NotFound(f"{file}: there is no folder {place.parent}", "make it first", file)
-    if place.exists() and not _is_ours(place):
-        hint = "name another file, or delete that one first"
-        raise BadArgument(f"{file}: what is there was not made by --html", hint, file)
-    replace(place, page.encode("utf-8", "backslashreplace"))
-
-
-def _check_name(name: str, file: str) -> None:
-    """name: of `file`, or of what it leads to."""
-    if name in ("", curdir, pardir) or (exists(file) and not isfile(file)):
-        raise BadArgument(f"{file or '--html'}: that is no file", _HINT, file)
-    if is_note(name) or name == CONFIG:
-        kind = "a note" if is_note(name) else "settings"
-        raise BadArgument(f"{file}: that is the name of {kind}", _HINT, file)
-
-
-def _is_ours(place: Path) -> bool:
-    with place.open("rb") as file:
-        return file.read(len(OURS)) == OURS
 
 
 def _file(name: str) -> str:

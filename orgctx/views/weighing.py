@@ -18,7 +18,7 @@ from ..store.roots import check_name, name_of
 from ..store.store import File, Store
 from .focus import focus
 from .listing import LINES, node_at
-from .page import Call, brief, fit, plain
+from .page import Call, brief, fit, indent, plain
 from .shell import shell_command
 from .view import Limit, whole
 
@@ -254,14 +254,23 @@ def _behind(store: Store, top: Part, path: str, after: str) -> Iterator[Part]:
     parts = by_weight(top)
     if not after:
         return parts
-    folder = store.folder_named(after)
-    node = None if folder is not None else resolve(store, after)
-    last = (folder, 0) if node is None else (node.path, node.first_line if node.level else 0)
+    last = _named(store, after)
     later = dropwhile(lambda part: (part.path, part.line) != last, parts)
     if next(later, None) is None:
         hint = "give an address of the page before, as it stands there"
         raise BadArgument(f"after: {after}: not in {path or MEMEX}", hint, "after")
     return later
+
+
+def _named(store: Store, address: str) -> tuple[str, int] | None:
+    """Path and line of a part; None if nothing is called so."""
+    if (folder := store.folder_named(address)) is not None:
+        return folder, 0
+    try:
+        node = resolve(store, address)
+    except OrgctxError:
+        return None
+    return node.path, node.first_line if node.level else 0
 
 
 def _address(part: Part, names: Names) -> str:
@@ -297,7 +306,8 @@ def _tree(parts: Sequence[Part], addresses: Sequence[str], top: Part) -> Iterato
 
 def _text(found: Weighing) -> str:
     view = f"at most {found.budget}" if found.view is None else found.view
-    head = f"{many(found.files, 'file')}, " if found.files else ""
+    is_of_files = found.files or found.view is None  # a headline is in one
+    head = f"{many(found.files, 'file')}, " if is_of_files else ""
     head += f"{many(found.headlines, 'headline')}: "
     head += f"{many(found.total, 'token')} as a whole, {view} in a view\n"
     rest = f"… and what is lighter: {found.call}\n" if found.call else ""
@@ -305,7 +315,7 @@ def _text(found: Weighing) -> str:
 
 
 def _line(row: Row) -> str:
-    where = "  " * row.depth + printable(row.address)
+    where = indent(row.depth) + printable(row.address)
     if not row.address.rstrip("/").replace("\\/", "/").endswith(row.title):
         where += f" — {plain(row.title)}"
     return f"{row.tokens:9} {100 * row.share:5.1f} %  {where}\n"
