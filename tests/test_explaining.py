@@ -255,7 +255,8 @@ def test_who_does_not_ask_does_not_pay() -> None:
     from program import loaded_by
 
     script = "import orgctx.surfaces.seeing, orgctx.surfaces.api"
-    others = "orgctx.views.explaining", "rich", "click.shell_completion", "orgctx.workcopy"
+    others = "orgctx.views.explaining", "orgctx.views.picture", "orgctx.surfaces.pages", "rich"
+    others += "click.shell_completion", "orgctx.workcopy"
     assert loaded_by(script, *others)[1] == set()
 
 

@@ -30,7 +30,6 @@ from .options import (
     view_options,
     work_option,
 )
-from .pages import STDOUT, save
 
 if TYPE_CHECKING:
     from ..views.explaining import Explanation
@@ -138,19 +137,19 @@ def _show(store: Store, growth: Growth, options: dict[str, Any]) -> None:
 
 def _answer(growth: Growth, options: dict[str, Any]) -> tuple[str, bool] | None:
     """What to print, and whether it is styled; None for nothing, as there is a page."""
-    file, is_explained = options["html"], options["explain"]
-    if file == STDOUT and is_explained:
-        raise click.UsageError("--html - and --explain both want standard output: name a file")
-    answer = _explanation(growth, options) if is_explained else None
+    file, why = options["html"], _explanation(growth, options) if options["explain"] else None
     if file is None:
-        return answer or (_text(growth.view, options), False)
+        return why or (_text(growth.view, options), False)
     from ..views.picture import picture  # only who asks for it pays
+    from .pages import STDOUT, save
 
     page = picture(growth)
-    if file == STDOUT:
-        return page, False
-    save(page, file)
-    return answer
+    if file != STDOUT:
+        save(page, file)
+        return why
+    if why:
+        raise click.UsageError("--html - and --explain both want standard output: name a file")
+    return page, False
 
 
 def _text(view: View, options: dict[str, Any]) -> str:
