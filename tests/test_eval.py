@@ -539,6 +539,9 @@ def test_one_command_measures_ones_own_notes(
     out = tmp_path / "out"
     assert main(["--small", "--notes", str(tmp_path / "mine"), "--out", str(out)]) == 0
     text = check_report(out)
+    assert re.search(r"^\| sizes +\| a few of everything, by --small +\|$", text, re.MULTILINE)
+    assert re.search(r"^\| notes +\| 1 notebook, 30 files, ", text, re.MULTILINE)
+    assert re.search(r"^\| took +\| [1-9]\d* s +\|$", text, re.MULTILINE)
     assert str(tmp_path) not in text
     assert "Left out: there are no judged questions" in text
     assert "garden river" not in text, "no text of a note"

@@ -68,8 +68,9 @@ def evaluated(options: argparse.Namespace, cache: Path) -> Path:
     begun, facts, notebooks = time.time(), report.machine(), list(opened_by(options))
     options.out.mkdir(parents=True, exist_ok=True)  # before minutes are spent
     parts = list(measured(options, notebooks, cache))
-    took = ("took", duration(time.time() - begun))
-    return report.write(options.out, [("notes", told(notebooks)), *facts, took], parts)
+    little = [("sizes", "a few of everything, by --small")] if options.small else []
+    about = [("notes", told(notebooks)), *little, *facts, ("took", duration(time.time() - begun))]
+    return report.write(options.out, about, parts)
 
 
 def duration(seconds: float) -> str:
