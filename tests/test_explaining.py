@@ -87,9 +87,9 @@ def test_all_that_is_shown_is_told_with_its_cost(question, more):
     view = growth.view
     found = explain(growth, ENOUGH)
     told = [row for row in found.rows if row.detail != Detail.DROPPED]
-    assert sorted(
-        (row.address, row.line, row.detail, row.tokens, row.relation) for row in told
-    ) == (sorted((s.address, s.line, s.detail, s.tokens, s.relation) for s in view.shown))
+    assert [(row.address, row.line, row.detail, row.tokens, row.relation) for row in told] == [
+        (each.address, each.line, each.detail, each.tokens, each.relation) for each in view.shown
+    ]
     assert sum(row.tokens for row in told) == view.tokens
     assert sum(bar.tokens for bar in found.bars) == view.tokens
     assert sum(bar.nodes for bar in found.bars) == found.nodes == len(view.shown)

@@ -162,6 +162,14 @@ def test_keys_move_about_the_map(page: Browser) -> None:
 
 
 @pytest.mark.chromium
+def test_the_map_is_as_sharp_as_the_screen(page: Browser) -> None:
+    """A canvas that is shown larger or smaller than it is drawn is blurred."""
+    assert page.value("[map.width, map.height]") == page.value(
+        "[map.clientWidth, map.clientHeight]"
+    )
+
+
+@pytest.mark.chromium
 def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
     box = page.value("JSON.parse(JSON.stringify(map.getBoundingClientRect()))")
     tools = page.value("data.nodes.place.indexOf('shed/tools.org')")

@@ -116,8 +116,7 @@ function label(context, words, x, y, width, ink) {
 }
 
 function under(event) {
-  const box = map.getBoundingClientRect(), level = Math.floor((event.clientY - box.top) / row);
-  const x = (event.clientX - box.left) / box.width;
+  const level = Math.floor(event.offsetY / row), x = event.offsetX / map.clientWidth;
   for (let i = 0; i < count; i++) {
     if (depth[i] === level && left(i) <= x && x < left(i) + share(i)) return i;
   }
