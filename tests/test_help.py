@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from program import Ask
 
 from orgctx.surfaces.cli import cli
 from orgctx.surfaces.tools import tools_of
@@ -59,6 +60,14 @@ def test_what_is_a_file_or_a_folder_is_completed_as_one(name: str) -> None:
 def test_the_tools_of_an_agent_are_completed() -> None:
     assert completed("tool", "") == [("plain", each.name) for each in tools_of(is_writing=True)]
     assert completed("tool", "foc") == [("plain", "focus")]
+
+
+@pytest.mark.parametrize("wrong", ["--html", "--explain=1", "--nosuch", "--lens=x"])
+def test_what_is_called_wrongly_names_the_help_that_helps(ask: Ask, wrong: str) -> None:
+    answer = ask("focus", "a.org", wrong)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.endswith("; see orgctx focus --help\n")
+    assert ask("--nosuch").err.endswith("; see orgctx --help\n")
 
 
 @pytest.mark.parametrize("words", [("nosuch", ""), ("focsu", "--le"), ("work", "nosuch", "")])

@@ -122,9 +122,8 @@ def _told(error: Exception) -> tuple[dict[str, str | int], int]:
     if isinstance(error, OrgctxError):
         return error.to_data(), error.exit_status
     if isinstance(error, click.ClickException):
-        called = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         message = " ".join(error.format_message().split()).rstrip(".")
-        return _fields(message, f"see {called or 'orgctx'} --help"), error.exit_code
+        return _fields(message, f"see {_called(error)} --help"), error.exit_code
     if isinstance(error, sqlite3.Error):
         return _fields(f"the store: {error}", f"delete {database_file()}: it is made anew"), 1
     if isinstance(error, OSError):
@@ -132,6 +131,15 @@ def _told(error: Exception) -> tuple[dict[str, str | int], int]:
         hint = "check its permissions" if isinstance(error, PermissionError) else ""
         return _fields(what, hint), 1
     return _fields(f"this is a bug: {output.place_of(error)}", "please report it"), BUG
+
+
+def _called(error: click.ClickException) -> str:
+    """The command that was called wrongly; of an option without its value click does not tell."""
+    if isinstance(error, click.UsageError) and error.ctx:
+        return error.ctx.command_path
+    context = click.get_current_context(silent=True)
+    command = context.invoked_subcommand if context else None
+    return f"orgctx {command}" if command else "orgctx"
 
 
 def _fields(message: str, hint: str = "") -> dict[str, str | int]:

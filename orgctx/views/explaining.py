@@ -205,7 +205,8 @@ def _sorted(nodes: Sequence[Node]) -> list[Node]:
 def _text(found: Explanation) -> str:
     view = found.view
     used = f"{view.tokens} of {many(view.budget, view.unit[:-1])}"
-    head = f"{used} ({100 * view.tokens / view.budget:.0f} %), {found.nodes} of {found.of} nodes\n"
+    nodes = f"{found.nodes} of {many(found.of, 'node')} of the files shown"
+    head = f"{used} ({100 * view.tokens / view.budget:.0f} %), {nodes}\n"
     bars = "".join(_bar(bar.relation, bar.tokens, bar.share) for bar in found.bars)
     unused = view.budget - view.tokens
     bars += _bar("unused", unused, unused / view.budget, "░")
