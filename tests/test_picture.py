@@ -162,6 +162,31 @@ def test_keys_move_about_the_map(page: Browser) -> None:
 
 
 @pytest.mark.chromium
+@pytest.mark.parametrize(
+    ("addresses", "holder"),
+    [
+        (("garden.org::Paths",), "garden.org"),
+        (("shed/tools.org::Spade",), "shed/tools.org"),
+        (("shed/tools.org::Spade", "shed/saws/fret.org"), "shed"),
+        (("shed/tools.org::Spade", "garden.org"), ""),
+        ((), ""),
+    ],
+)
+def test_the_map_opens_on_what_holds_all_that_is_shown(
+    browser: Browser, notes: Path, tmp_path: Path, addresses: tuple[str, ...], holder: str
+) -> None:
+    """A view of one small file among many notes would be a line a pixel wide."""
+    write(notes, {"shed/saws/fret.org": "* Blade\n"})
+    lens = "foveal" if addresses else "overview"
+    page = open_memex(notes).picture(*addresses, lens=lens, budget=2000)
+    save(page, str(tmp_path / "page.html"))
+    browser.open(tmp_path / "page.html")
+    assert browser.value("place[zoomed]") == holder
+    assert browser.value("chosen === data.target")
+    assert browser.value("[...detail.keys()].every((i) => !detail[i] || holds(zoomed, i))")
+
+
+@pytest.mark.chromium
 def test_the_map_is_as_sharp_as_the_screen(page: Browser) -> None:
     """A canvas that is shown larger or smaller than it is drawn is blurred."""
     assert page.value("[map.width, map.height]") == page.value(
@@ -171,6 +196,7 @@ def test_the_map_is_as_sharp_as_the_screen(page: Browser) -> None:
 
 @pytest.mark.chromium
 def test_the_mouse_looks_and_goes_closer(page: Browser) -> None:
+    page.value("zoom(0)")
     box = page.value("JSON.parse(JSON.stringify(map.getBoundingClientRect()))")
     tools = page.value("data.nodes.place.indexOf('shed/tools.org')")
     x = box["x"] + page.value(f"left({tools}) + share({tools}) / 2") * box["width"]

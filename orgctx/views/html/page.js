@@ -163,6 +163,13 @@ function holds(above, node) {
   return node === above;
 }
 
+function around(nodes) {  // the smallest that holds them all
+  return nodes.reduce((top, node) => {
+    while (!holds(top, node)) top = parent[top];
+    return top;
+  });
+}
+
 function zoom(node) {
   zoomed = tokens[node] ? node : zoomed;
   choose(node);
@@ -202,6 +209,6 @@ window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dra
 
 document.getElementById("title").textContent = data.title;
 slider.max = data.moments.length - 1;
-chosen = data.target;
 play(data.moments.length - 1);
-choose(chosen);
+zoom(around([...detail.keys()].filter((i) => detail[i])));
+choose(data.target);
