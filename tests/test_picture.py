@@ -187,6 +187,19 @@ def test_the_map_opens_on_what_holds_all_that_is_shown(
 
 
 @pytest.mark.chromium
+def test_the_map_has_no_more_levels_than_there_are_to_see(browser: Browser, tmp_path: Path) -> None:
+    deep = "".join(f"{'*' * n} L{n}\n" for n in range(1, 30)) + "* Flat\n** Below\n"
+    memex = open_memex(write(tmp_path / "notes", {"deep.org": deep, "flat.org": "* A\n** B\n"}))
+    save(memex.picture("flat.org::A"), str(tmp_path / "page.html"))
+    browser.open(tmp_path / "page.html")
+    assert browser.value("map.clientHeight / row") == 4
+    for name, levels in (("memex", 31), ("L28", 31), ("Flat", 4), ("Below", 4), ("flat.org", 4)):
+        browser.value(f"zoom(title.indexOf('{name}'))")
+        assert browser.value("map.clientHeight / row") == levels
+    assert browser.complaints() == []
+
+
+@pytest.mark.chromium
 def test_the_map_is_as_sharp_as_the_screen(page: Browser) -> None:
     """A canvas that is shown larger or smaller than it is drawn is blurred."""
     assert page.value("[map.width, map.height]") == page.value(
@@ -244,6 +257,8 @@ def test_what_is_told_is_in_the_words_of_the_legend_and_ends_with_a_place(page: 
     page.value("document.getElementById('map').focus()")
     page.press("Home")
     assert told(page).endswith(" tokens with all in it, 100.0 %")
+    page.value("tokens[1] = 1, tokens[0] = 2000, choose(1)")
+    assert " less than 0.1 % — " in told(page)
     legend = [each[2:] for each in page.value("[...legend.children].map((e) => e.textContent)")]
     assert legend == page.value("[...NAMES].reverse()")
 
@@ -344,7 +359,12 @@ def test_any_notes_make_a_page_whose_data_is_whole(question):
     assert sorted(place for place, detail in details.items() if detail) == sorted(
         {_place_in(each) for each in growth.view.shown}
     )
-    assert all(above < number for number, above in enumerate(nodes["parent"]))
+    parents = nodes["parent"]
+    for number in range(1, len(parents)):  # what is in a node comes right behind it
+        above = number - 1
+        while above > parents[number]:
+            above = parents[above]
+        assert above == parents[number]
     trees = question[0]
     assert sum(1 for each in nodes["place"] if ":" in each) == sum(len(t.nodes) - 1 for t in trees)
 

@@ -26,7 +26,6 @@ for (let i = 0; i < count; i++) {  // a node's own text is at its left, then wha
     at += tokens[child];
   }
 }
-const levels = depth.reduce((a, b) => Math.max(a, b), 0) + 1;
 
 // --- The moments: the text as parts, each a list of lines ---
 
@@ -75,7 +74,14 @@ function write(part) {
 const share = (i) => tokens[i] / (tokens[zoomed] || 1);
 const left = (i) => (start[i] - start[zoomed]) / (tokens[zoomed] || 1);
 
+function height() {  // in levels, of what is looked at; what is in a node comes right behind it
+  let deepest = depth[zoomed];
+  for (let i = zoomed + 1; depth[i] > depth[zoomed]; i++) deepest = Math.max(deepest, depth[i]);
+  return deepest + 1;
+}
+
 function draw() {
+  const levels = height();
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const fills = COLOURS.map(colour), [ink, mark] = ["ink", "chosen"].map(colour);
@@ -127,8 +133,9 @@ function under(event) {
 
 function tell() {
   const i = chosen, why = reason[i] ? ` (${reason[i]})` : "";
-  const portion = ((100 * tokens[i]) / (tokens[0] || 1)).toFixed(1);
-  const weight = `${tokens[i]} tokens with all in it, ${portion} %`;
+  const portion = (100 * tokens[i]) / (tokens[0] || 1);
+  const percent = 0 < portion && portion < 0.1 ? "less than 0.1" : portion.toFixed(1);
+  const weight = `${tokens[i]} tokens with all in it, ${percent} %`;
   status.replaceChildren(apart(title[i]), ` — ${NAMES[detail[i]]}${why} — ${weight}`);
   if (place[i]) status.append(" — ", apart(place[i]));
 }
