@@ -186,6 +186,35 @@ def test_the_map_opens_on_what_holds_all_that_is_shown(
     assert browser.value("[...detail.keys()].every((i) => !detail[i] || holds(zoomed, i))")
 
 
+FRAMED = """((pixels, colour) => pixels.some((_, at) =>
+  at % 4 === 0 && colour.every((channel, i) => pixels[at + i] === channel))
+)([...map.getContext('2d').getImageData(0, 0, map.width, map.height).data], [194, 37, 92])"""
+"""Whether a pixel of the map has the colour of what is chosen, in the light."""
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize(
+    ("files", "lens", "addresses"),
+    [
+        ({}, "overview", ()),
+        ({"empty.org": ""}, "overview", ()),
+        ({"empty.org": ""}, "foveal", ("empty.org",)),
+        ({"a.org": "* A\n", "empty.org": ""}, "foveal", ("empty.org",)),
+    ],
+)
+def test_what_has_no_width_is_framed_when_it_is_chosen(
+    browser: Browser, tmp_path: Path, files: dict[str, str], lens: str, addresses: tuple[str, ...]
+) -> None:
+    (tmp_path / "notes").mkdir()
+    memex = open_memex(write(tmp_path / "notes", files))
+    save(memex.picture(*addresses, lens=lens), str(tmp_path / "page.html"))
+    browser.scheme("light")
+    browser.open(tmp_path / "page.html")
+    assert told(browser).startswith("empty.org — full" if addresses else "memex — ")
+    assert browser.value(FRAMED)
+    assert browser.complaints() == []
+
+
 @pytest.mark.chromium
 def test_the_map_has_no_more_levels_than_there_are_to_see(browser: Browser, tmp_path: Path) -> None:
     deep = "".join(f"{'*' * n} L{n}\n" for n in range(1, 30)) + "* Flat\n** Below\n"

@@ -105,10 +105,15 @@ function draw() {
     context.fillRect(from, y, Math.max(to - from - gap, 0.7), row - 1);
     if (to - from > 26) label(context, `${SIGNS[detail[i]]} ${title[i]}`, from, y, to - from, ink);
   }
-  const from = Math.max(0, left(chosen) * width), to = Math.min(width, (left(chosen) + share(chosen)) * width);
-  context.strokeStyle = mark;
+  frame(context, width, mark);
+}
+
+function frame(context, width, colour) {  // around what is chosen, also where that has no width
+  const from = Math.max(0, left(chosen)) * width;
+  const to = Math.min(1, left(chosen) + share(chosen)) * width;
+  context.strokeStyle = colour;
   context.lineWidth = 2;
-  if (to > from) context.strokeRect(from + 1, depth[chosen] * row + 1, Math.max(to - from - 2, 2), row - 3);
+  context.strokeRect(Math.min(from + 1, width - 3), depth[chosen] * row + 1, Math.max(to - from - 2, 2), row - 3);
 }
 
 function label(context, words, x, y, width, ink) {
