@@ -1,5 +1,8 @@
 """Memexes for the tests: several generated files that link to one another, as a store of trees."""
 
+import posixpath
+from pathlib import Path
+
 import strategies
 from hypothesis import strategies as st
 from views import MARK, SIZES
@@ -13,6 +16,16 @@ from orgctx.store.store import File, Store
 from orgctx.views import focus, overview
 from orgctx.views.view import Growth, Limit
 
+LINKS = (
+    *("[[id:{id}]]", "<id:{id}>", "[[id:{id}::*x][to [it]]]", "id:{id}."),
+    *("[[file:{file}]]", "[[./{file}][d]]", "<file:{file}>", "file:{file}", "[[f:{file}]]"),
+    *("[[file:{file}::*Linked]]", "[[./{file}::*linked \n \\[1/2\\]]]", "file:{file}::Linked"),
+    *("[[file:{file}::#one\\[1\\]]]", "[[file:{file}::The  spot]]", "[[f:{file}::thing]]"),
+    *("[[file:{file}::{line}]]", "[[/{path}::{line}]]", "[[~/{path}]]", "[[file:/{path}]]"),
+    *("[[*Linked]]", "[[linked]]", "[[#one\\[1\\]]]", "[[the spot]]", "[[Thing]]", "[[*A]]"),
+    *("[[file:::*Linked]]", "[[nowhere]]", "[[file:no.org]]", "[[https://{file}]]", "[[(r)]]"),
+)
+"""Links of all forms that name another place, or none."""
 PATHS = ("a.org", "b.org", "p/a.org", "p/b.org", "p/q/a.org", "z y/ü.org")
 
 
@@ -28,6 +41,9 @@ class Trees(Store):
         if path not in self.paths:
             raise NotFound(f"{path}: not in this store")
         return self._trees[path]
+
+    def place(self, path: str) -> Path:
+        return Path("/", path)
 
     def is_edited(self, path: str) -> bool:
         return False
@@ -50,25 +66,39 @@ def memexes(draw):
             "#+title: A  b\n\n",
             "#+filetags: :x:a-b:\n/slash\n",
             "#+TODO: NEXT | OK\n",
+            "#+link: f file:%s\n<<the spot>>\n",
         )
     )
     return [
-        outline(_linked(draw, text, draw(heads), id_, ids), path)
+        outline(
+            _linked(draw, text, draw(heads), id_, path, list(zip(ids, paths, strict=True))), path
+        )
         for path, text, id_ in zip(paths, texts, ids, strict=True)
     ]
 
 
-def _linked(draw, text, head, id_, ids):
+@st.composite
+def links_to(draw, path, others):
+    """A link in the file at `path`. others: (ID, path) of what it may name."""
+    id_, other = draw(st.sampled_from(others))
+    file = posixpath.relpath(other, posixpath.dirname(path) or ".")
+    return draw(st.sampled_from(LINKS)).format(
+        id=id_, file=file, path=other, line=draw(st.integers(0, 30))
+    )
+
+
+def _linked(draw, text, head, id_, path, others):
     """The text with a head of its own, and an entry that links to others."""
-    links = draw(st.lists(st.sampled_from(ids), max_size=3))
-    body = [f"[[id:{each}]]" for each in links]
+    body = draw(st.lists(links_to(path, others), max_size=4))
     newline = "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
     lines = [
         "",
         "* Linked",
         ":PROPERTIES:",
         f":ID: {id_}",
+        ":CUSTOM_ID: one[1]",
         ":END:",
+        *draw(st.sampled_from(((), ("<<The spot>>", "#+name: thing")))),
         *body,
     ]
     return head.replace("\n", newline) + text + newline.join([*lines, ""])

@@ -36,7 +36,7 @@ CORE_ORDER = {
     "elements": set(),
     "model": {"ast"},
     "outline": {"model", "elements"},
-    "links": set(),
+    "links": {"model"},
     "planning": set(),
     "heading": {"model", "outline"},
     "entry": {"model", "elements", "heading"},

@@ -8,7 +8,6 @@ from notes import write
 from program import Ask, as_json
 
 from orgctx import BadConfig, BudgetTooSmall, open_memex
-from orgctx.core.links import linked_ids
 from orgctx.tokens import count
 
 GARDEN = """\
@@ -52,20 +51,6 @@ def titles(view, relation=None):
 
 
 # --- Links ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "ids"),
-    [
-        ("[[id:a]] and [[id:b][c]] and [[id:a]]", ["a", "b"]),
-        ("[[id:s-1][a [b] c]]", ["s-1"]),
-        ("[[id:a::*Part][x]] [[id:x:y]] [[id:x::y]]", ["a", "x:y", "x"]),
-        ("<id:a b::c> <id:>", ["a b"]),
-        ("[[file:a.org][id:x]] [[id:]] id:plain [[ID:upper]]", []),
-    ],
-)
-def test_links_by_id(text: str, ids: list[str]) -> None:
-    assert linked_ids(text) == ids
 
 
 def test_a_node_knows_its_links_and_backlinks_across_files(notes: Path) -> None:

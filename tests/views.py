@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 from orgctx.core import lens
 from orgctx.core.document import Document
@@ -39,6 +40,9 @@ class OneTree(Store):
     def tree(self, path: str) -> Tree:
         assert path == self._tree.path
         return self._tree
+
+    def place(self, path: str) -> Path:
+        return Path("/", path)
 
     def is_edited(self, path: str) -> bool:
         return False

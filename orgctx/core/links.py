@@ -1,16 +1,94 @@
-"""Links by ID, as they stand in a text."""
+"""Links to notes, as they stand in a text."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-_LINK = re.compile(r"\[\[id:([^\[\]:]+(?::(?!:)[^\[\]:]*)*)(?:::[^\[\]]*)?\][\[\]]|<id:([^<>\n]+)>")
+from .model import Setting
+
+_LINK = re.compile(
+    r"\[\[(?P<bracket>(?:[^][\\]|\\[][\\]?+)++)\](?P<next>[][])"
+    r"|<(?P<angle>(?:id|file(?:\+\w+)?):[^<>\n]+)>"
+    r"|(?<!\w)(?P<plain>(?:id|file(?:\+\w+)?):[^][\s()<>]*[\w/])"
+)
+_ESCAPED = re.compile(r"(\\+)([][]|\Z)")
+_BREAK = re.compile(r"[ \t]*\r?\n[ \t]*")
+_FILE = re.compile(r"file(?:\+\w+)?:(?:/+(?=/))?")
+_PLACE = re.compile(r"/|~|\.\.?/")
+_ELSEWHERE = re.compile(
+    r"(?:https?|ftp|mailto|news|doi|shell|elisp|info|help|attachment|docview|man|irc|gnus):"
+)
 
 
-def linked_ids(text: str) -> list[str]:
-    """The IDs that a text links to, in order, each once (Org syntax: Regular and Angle Links).
+class Link(NamedTuple):
+    """What a link names.
 
-    text: an entry; what is searched for behind `::` is no part of the ID.
+    id: an ID; "" for a place in a file. file: its path as it stands; "" is the link's own file.
+    search: `#CUSTOM_ID`, `*Title`, a line's number (of a file that is named), or the words of a
+        target, a name or a title; "" is the file as a whole.
     """
-    found = (regular or angle.partition("::")[0] for regular, angle in _LINK.findall(text))
-    return list(dict.fromkeys(found))
+
+    id: str = ""
+    file: str = ""
+    search: str = ""
+
+
+def links(text: str, settings: Iterable[Setting] = ()) -> list[Link]:
+    """What a text links to, in order, each once (Org manual: Link Format, External Links).
+
+    text: an entry. settings: of its file, whose `#+LINK` lines abbreviate.
+    Returns: what may be in a note; links to the web, mail, attachments, code and the like are not.
+    """
+    if not any(mark in text for mark in ("[[", "id:", "file:")):
+        return []
+    known = _abbreviations(settings)
+    found = (_link(_expanded(path, known)) for path in _paths(text))
+    return list(dict.fromkeys(link for link in found if link))
+
+
+def _paths(text: str) -> Iterator[str]:
+    """The targets of the links in a text, as they are meant."""
+    at, last = 0, text.rfind("]]")
+    while found := _LINK.search(text, at):
+        at = found.end()
+        path = found["bracket"]
+        if path is None:
+            yield found["angle"] or found["plain"]
+        elif found["next"] == "]" or at <= last:
+            at = at if found["next"] == "]" else text.find("]]", at) + 2
+            yield _ESCAPED.sub(_unescaped, _BREAK.sub(" ", path)).strip()
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return found[1][: len(found[1]) // 2] + found[2]
+
+
+def _abbreviations(settings: Iterable[Setting]) -> dict[str, str]:
+    """What the `#+LINK` lines of a file put for a word."""
+    lines = (setting.value.split(None, 1) for setting in settings if setting.key == "LINK")
+    return {line[0]: line[1] for line in lines if len(line) == 2}
+
+
+def _expanded(path: str, abbreviations: Mapping[str, str]) -> str:
+    """A link without abbreviation (Org manual: Link Abbreviations)."""
+    word, _, tag = path.partition(":")
+    whole = abbreviations.get(word)
+    if whole is None or "%(" in whole or "%h" in whole:
+        return path
+    return whole.replace("%s", tag) if "%s" in whole else whole + tag
+
+
+def _link(path: str) -> Link | None:
+    """What the target of a link names; None if that is nothing in a note."""
+    if path.startswith("id:"):
+        id_ = path[3:].partition("::")[0]
+        return Link(id=id_) if id_ else None
+    is_file = _FILE.match(path) or _PLACE.match(path)
+    if not is_file and _ELSEWHERE.match(path):
+        return None
+    file, _, search = _FILE.sub("", path, count=1).partition("::") if is_file else ("", "", path)
+    is_node = search.strip("*# \t") or (file and not search)
+    is_code = search[:1] + search[-1:] in ("()", "//")
+    return Link("", file, search) if is_node and not is_code else None

@@ -184,8 +184,8 @@ class Names:
     def _count_of(self, title: str, parent: Node) -> int:
         """How many children of `parent` have a title; 0 for none."""
         if parent not in self._titles:
-            self._titles[parent] = Counter(_plain(child.title) for child in parent.children)
-        return self._titles[parent][_plain(title)] if _plain(title) else 0
+            self._titles[parent] = Counter(plain_title(child.title) for child in parent.children)
+        return self._titles[parent][plain_title(title)] if plain_title(title) else 0
 
     def short_id(self, id_: str) -> str:
         """The shortest prefix, of 8 characters or more, that no other ID begins with."""
@@ -333,9 +333,9 @@ def _by_path(tree: Tree, path: str) -> list[Node]:
 
 def _titled(nodes: Iterable[Node], title: str) -> list[Node]:
     """Org's own search: blanks and statistics cookies do not count, case only if it must."""
-    wanted = _plain(title)
-    folded = [node for node in nodes if _plain(node.title).casefold() == wanted.casefold()]
-    return [node for node in folded if _plain(node.title) == wanted] or folded
+    wanted = plain_title(title)
+    folded = [node for node in nodes if plain_title(node.title).casefold() == wanted.casefold()]
+    return [node for node in folded if plain_title(node.title) == wanted] or folded
 
 
 def _at_line(tree: Tree, line: int, address: str) -> Node:
@@ -343,19 +343,25 @@ def _at_line(tree: Tree, line: int, address: str) -> Node:
 
     A line that must not be shown is refused as one that is not there, and ends no file.
     """
-    last = tree.nodes[-1].last_line
+    if node := node_at(tree, line):
+        return node
+    hint = f"give 1 to {tree.nodes[-1].last_line or 1}, as orgctx read numbers them"
+    raise NotFound(f"{address}: there is no such line", hint, address)
+
+
+def node_at(tree: Tree, line: int) -> Node | None:
+    """The node whose entry holds the line, or the last if it is the line after its last one."""
     node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
-    if not (1 <= line <= node.last_line or line == last + 1):
-        hint = f"give 1 to {last or 1}, as orgctx read numbers them"
-        raise NotFound(f"{address}: there is no such line", hint, address)
-    return node
+    is_end = line == tree.nodes[-1].last_line + 1
+    return node if 1 <= line <= node.last_line or is_end else None
 
 
 def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
     return (node for node in tree.nodes if node.custom_id == wanted)
 
 
-def _plain(title: str) -> str:
+def plain_title(title: str) -> str:
+    """A title as Org searches for it: blanks and statistics cookies do not count."""
     return " ".join(COOKIE.sub(" ", nfc(title)).split())
 
 

@@ -12,8 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ..core.model import Node, Problem, Tree
 from . import files
 from .ids import OF_IDS, DatabaseIds, EditedIds, Ids
+from .link_keys import reaching
 from .roots import Root, name_of, place_of
-from .store import Fact, File, Folder, Store, linked_from, matching
+from .store import Fact, File, Folder, Store, matching
 from .synced import NO_STORE, SyncedStore, fault_of
 from .words import Words
 
@@ -137,14 +138,22 @@ class IndexedStore(SyncedStore):
         ]
 
     @looked_up
-    def linking(self, wanted: str) -> list[Node]:
-        """See Store.linking; what links to it as of the last sync."""
+    def linking(self, node: Node) -> list[str]:
+        """See Store.linking; as of the last sync."""
+        from json import dumps  # only who looks for links needs it
+
         rows = self._query(
             "SELECT DISTINCT root, path FROM link CROSS JOIN node ON node.id = link.node"
-            " CROSS JOIN file ON file.id = node.file WHERE target = ? AND {roots}",
-            (wanted,),
+            " CROSS JOIN file ON file.id = node.file"
+            " WHERE target IN (SELECT value FROM json_each(?)) AND {roots}",
+            (dumps(reaching(node, self.path_inside(node.path))),),
         )
-        return linked_from(wanted, self._readable_rows(rows))
+        return self._paths_of(rows)
+
+    @looked_up
+    def is_note(self) -> Callable[[str], bool]:
+        """See Store.is_note."""
+        return self.has
 
     @looked_up
     def ids(self) -> Ids:
@@ -152,7 +161,7 @@ class IndexedStore(SyncedStore):
         known = DatabaseIds(self._run)
         if not self._edited:
             return known
-        nodes = (node for tree in self._readable(self._edited) for node in tree.nodes)
+        nodes = (node for tree in self.readable(self._edited) for node in tree.nodes)
         come = Counter(each for node in nodes for each in {*node.ids})
         return EditedIds(known, self._ids_of_edited(), come)
 
@@ -323,9 +332,13 @@ class IndexedStore(SyncedStore):
 
     def _readable_rows(self, rows: Iterable[tuple[Root, str]]) -> Iterator[Tree]:
         """The files of these rows as they are now, and those that an editor has otherwise."""
+        return self.readable(self._paths_of(rows))
+
+    def _paths_of(self, rows: Iterable[tuple[Root, str]]) -> list[str]:
+        """The addresses of these rows, and of the notes that an editor has otherwise."""
         ordered = sorted(rows, key=lambda row: (row[0].name, row[1]))
         paths = [_address(root, path) for root, path in ordered]
-        return self._readable(sorted({*paths, *self._edited}) if self._edited else paths)
+        return sorted({*paths, *self._edited}) if self._edited else paths
 
 
 def _marks(ids: Iterable[int | None]) -> str:

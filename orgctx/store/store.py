@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..config import Active
-from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import problems
 from ..core.planning import planned
@@ -103,9 +102,13 @@ class Store(Notes):
         """The nodes with a CUSTOM_ID, in any file."""
         return [n for tree in self.trees() for n in tree.nodes if n.custom_id == wanted]
 
-    def linking(self, wanted: str) -> list[Node]:
-        """The nodes whose entries link to an ID, in path order."""
-        return linked_from(wanted, (tree for tree in self.trees() if wanted in tree.text))
+    def linking(self, node: Node) -> list[str]:
+        """The files in which entries may link to a node, in path order; see `linking`."""
+        return list(self.paths)
+
+    def is_note(self) -> Callable[[str], bool]:
+        """A test of whether an address is that of a note, for one answer."""
+        return self.paths.__contains__
 
     def files(self) -> list[File]:
         """Every note there is."""
@@ -188,9 +191,9 @@ class Store(Notes):
         path: as addresses call it; "" for the only root.
         """
         paths = [path] if self.has(path) else [file.path for file in self._inside(path)]
-        return (fact_of(node) for tree in self._readable(paths) for node in tree.nodes)
+        return (fact_of(node) for tree in self.readable(paths) for node in tree.nodes)
 
-    def _readable(self, paths: Iterable[str]) -> Iterator[Tree]:
+    def readable(self, paths: Iterable[str]) -> Iterator[Tree]:
         """These files as they are now; one that is gone is no answer."""
         for path in paths:
             try:
@@ -204,7 +207,7 @@ class Store(Notes):
 
     def _tokens(self, path: str) -> int:
         count = self.counter("tokens", self.encoding(path))
-        nodes = (node for tree in self._readable([path]) for node in tree.nodes)
+        nodes = (node for tree in self.readable([path]) for node in tree.nodes)
         return sum(count("".join(node.lines)) for node in nodes)
 
     def active(self, path: str) -> Active:
@@ -254,9 +257,3 @@ def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:
             exact += [node] * (wanted in node.ids)
             begun += [node] * any(each.startswith(wanted) for each in node.ids)
     return exact or begun
-
-
-def linked_from(wanted: str, trees: Iterable[Tree]) -> list[Node]:
-    """The nodes whose entries link to an ID."""
-    nodes = (node for tree in trees for node in tree.nodes if wanted in node.text)
-    return [node for node in nodes if wanted in linked_ids(node.text)]

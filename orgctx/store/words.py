@@ -326,7 +326,8 @@ class Words:
         """(node, other) for each link by ID from one of some nodes to another of them."""
         marks = ",".join(map(str, nodes))
         return self.run(
-            "SELECT DISTINCT link.node, node_id.node FROM link JOIN node_id ON value = target"
+            "SELECT DISTINCT link.node, node_id.node FROM link"
+            " JOIN node_id ON target = 'id:' || value"
             f" WHERE link.node IN ({marks}) AND node_id.node IN ({marks})"
             " AND link.node != node_id.node",
             (),

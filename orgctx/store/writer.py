@@ -12,12 +12,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..config import Active
-from ..core.links import linked_ids
 from ..core.model import Node, Problem, Tree
 from ..core.outline import problems
 from ..core.planning import planned
 from ..core.privacy import conceal
 from .counts import Counting, Settings, texts_shown
+from .link_keys import leaving
 from .signature import Signature
 from .symbols import symbols
 from .words import searched, spaced
@@ -247,8 +247,9 @@ class Writer:
             for id_, n, text in numbered
         )  # fmt: skip
         rows.node_id.extend((each, id_) for id_, node, _ in numbered for each in {*node.ids})
-        linking = ((id_, text) for id_, _, text in numbered if "id:" in text)
-        rows.link.extend((id_, each) for id_, text in linking for each in linked_ids(text))
+        settings, path = tree.settings, tree.path.replace(os.sep, "/")
+        for id_, _, text in numbered:
+            rows.link.extend((id_, each) for each in leaving(text, settings, path))
         for id_, node, text in numbered:
             given = symbols(text, node.first_line)
             rows.symbol.extend((id_, *each) for each in given)

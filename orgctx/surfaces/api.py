@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..config import load, users_file
 from ..core import model
 from ..core.lens import BACKGROUND
-from ..core.links import linked_ids
 from ..core.model import Problem, View
 from ..store.address import Names, resolve
+from ..store.linking import backlinks, links
 from ..store.opening import open_store
 from ..store.roots import is_file
 from ..store.store import Store
@@ -84,15 +84,18 @@ class Node:
 
     @property
     def links(self) -> list[Node]:
-        """The nodes that this one's entry links to by ID, in the order of the links."""
-        ids = linked_ids(self._node.text)
-        return self._all(n for id_ in ids for n in self._store.holders(id_) if id_ in n.ids)
+        """The nodes that this one's entry links to, in the order of the links; as `backlinks`.
+
+        By ID, CUSTOM_ID, title, target, name, file or line, as Org follows them.
+        """
+        self._store.freshen()
+        return self._all(links(self._store, self._node))
 
     @property
     def backlinks(self) -> list[Node]:
-        """The nodes whose entries link to this one by ID, in path order; changes are looked for."""
+        """The nodes whose entries link to this one, in path order; changes are looked for."""
         self._store.freshen()
-        return self._all(n for id_ in self._node.ids for n in self._store.linking(id_))
+        return self._all(backlinks(self._store, self._node))
 
 
 class Memex:

@@ -9,10 +9,10 @@ from ..core.entry import Entry, entry, skeleton
 from ..core.frame import Frame, common_folder, folder_of
 from ..core.heading import Ids
 from ..core.lens import BACKGROUND, FOCUS_RANKS, Around, Pieces, fisheye, foveal, spine, together
-from ..core.links import linked_ids
 from ..core.model import Node, Step, View
 from ..errors import BadArgument
 from ..store.address import Names
+from ..store.linking import backlinks, links
 from ..store.store import Store
 from .view import Growth, Limit, Plan, Reading, choose, grow, whole
 
@@ -117,20 +117,13 @@ class _Opener:
 
 
 def _links(reading: Reading) -> Finder:
-    """What a node links to by ID, in the order of its links."""
-    return lambda target: (
-        node
-        for id_ in linked_ids(target.text)
-        for node in reading.nodes(reading.store.holders(id_))
-        if id_ in node.ids
-    )
+    """What a node links to, in the order of its links."""
+    return lambda target: reading.nodes(links(reading.store, reading.source(target)))
 
 
 def _backlinks(reading: Reading) -> Finder:
-    """What links to a node by its ID, in path order."""
-    return lambda target: (
-        node for id_ in target.ids for node in reading.nodes(reading.store.linking(id_))
-    )
+    """What links to a node, in path order."""
+    return lambda target: reading.nodes(backlinks(reading.store, reading.source(target)))
 
 
 def _other_files(reading: Reading) -> Finder:

@@ -117,6 +117,10 @@ class Reading:
         source, tree = self._trees[node.path]
         return tree.nodes[node.index] if source is node.tree else None
 
+    def source(self, node: Node) -> Node:
+        """The node as the store has it. node: as this answer shows it."""
+        return self._trees[node.path][0].nodes[node.index]
+
     def nodes(self, nodes: Iterable[Node]) -> Iterator[Node]:
         """Those nodes whose files have not changed since."""
         return (own for node in nodes if (own := self.node(node)))

@@ -1,0 +1,200 @@
+"""Where links lead: from a node to those that its entry links to, and back (Org manual: Links)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from ..core.elements import elements
+from ..core.links import Link
+from ..core.links import links as links_in
+from ..core.model import Node, Tree
+from ..errors import NotFound
+from . import files
+from .address import line_number, node_at, plain_title
+from .link_keys import is_line, path_inside
+from .roots import nfc, place_of
+from .store import Store
+from .symbols import symbols
+
+
+def links(store: Store, node: Node) -> Iterator[Node]:
+    """The nodes that an entry links to, in the order of the links, each once.
+
+    A link leads to what Org finds: the first of several that have a title, a CUSTOM_ID or a name;
+    of several with one ID, to each. What is not there to be shown is nowhere.
+    """
+    ways, seen = _Ways(store), set[tuple[str, int]]()
+    here = Places(node.tree)
+    for link in links_in(node.text, node.tree.settings):
+        for to in ways.led_to(link, here):
+            if (to.path, to.index) not in seen:
+                seen.add((to.path, to.index))
+                yield to
+
+
+def backlinks(store: Store, node: Node) -> Iterator[Node]:
+    """The nodes whose entries link to a node, in path order: those that have it in `links`."""
+    ways, there = _Ways(store), Places(node.tree)
+    for tree in store.readable(store.linking(node)):
+        for each in tree.nodes:
+            found = links_in(each.text, tree.settings)
+            if any(ways.is_led(link, tree.path, there, node) for link in found):
+                yield each
+
+
+class Places:
+    """What a link's search finds in a file: the first that has the name, as Org does.
+
+    The very name goes before one that differs in case.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def find(self, link: Link) -> Node | None:
+        """The node that a link to this file names."""
+        search = link.search
+        if not search:
+            return self.tree.root
+        if is_line(link):
+            return node_at(self.tree, line_number(search))
+        if search.startswith("#"):
+            return self._custom_ids.get(search[1:])
+        if search.startswith("*"):
+            return self._titles.get(search[1:])
+        tables = (self._targets, self._names, self._titles)
+        return next((node for each in tables if (node := each.get(search))), None)
+
+    @cached_property
+    def _custom_ids(self) -> dict[str, Node]:
+        nodes = ((node.custom_id, node) for node in reversed(self.tree.nodes))
+        return {custom_id: node for custom_id, node in nodes if custom_id}
+
+    @cached_property
+    def _titles(self) -> _Table:
+        return _Table((node.title, node) for node in self.tree.nodes[1:])
+
+    @cached_property
+    def _targets(self) -> _Table:
+        return _Table((name, node) for node in self.tree.nodes for name in _targets(node))
+
+    @cached_property
+    def _names(self) -> _Table:
+        nodes = (node for node in self.tree.nodes if "#+" in node.text)
+        return _Table((each.name, n) for n in nodes for each in symbols(n.text, n.first_line)
+                      if each.kind == "name")  # fmt: skip
+
+
+class _Table:
+    """Nodes by what they are called."""
+
+    def __init__(self, called: Iterable[tuple[str, Node]]) -> None:
+        self._exact: dict[str, Node] = {}
+        self._folded: dict[str, Node] = {}
+        for name, node in called:
+            if plain := plain_title(name):
+                self._exact.setdefault(plain, node)
+                self._folded.setdefault(plain.casefold(), node)
+
+    def get(self, name: str) -> Node | None:
+        plain = plain_title(name)
+        return self._exact.get(plain) or self._folded.get(plain.casefold())
+
+
+def _targets(node: Node) -> Iterator[str]:
+    """The `<<targets>>` of an entry; in a block of code that is a reference to other code."""
+    given = [each for each in symbols(node.text, node.first_line) if each.kind == "target"]
+    lines = node.text.split("\n") if given else []
+    blocks = [each for each in elements(lines) if each.is_verbatim]
+    for each in given:
+        line = each.line - node.first_line
+        if not any(block.first < line < block.last for block in blocks):
+            yield each.name
+
+
+class _Ways:
+    """The ways of one answer: each file that links name is looked for once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._is_note = store.is_note()
+        self._called: dict[tuple[str, str], str | None] = {}
+        self._there: dict[str, str | None] = {}
+        self._places: dict[str, Places | None] = {}
+
+    def led_to(self, link: Link, here: Places) -> Iterable[Node]:
+        """The nodes that a link names. here: the file it is in."""
+        if link.id:
+            return [node for node in self._store.holders(link.id) if link.id in node.ids]
+        path = self._path(link.file, here.tree.path)
+        places = here if path == here.tree.path else self._places_of(path)
+        node = places.find(link) if places else None
+        return [node] if node else []
+
+    def is_led(self, link: Link, path: str, there: Places, node: Node) -> bool:
+        """Whether a link in the file at `path` names a node of another, or of the same."""
+        if link.id:
+            return link.id in node.ids
+        called, wanted = self._name(link.file, path), there.tree.path
+        if called is None or (called != wanted and nfc(called) != nfc(wanted)):
+            return False
+        found = there.find(link) if self._path(link.file, path) == wanted else None
+        return found is not None and found.index == node.index
+
+    def _places_of(self, path: str | None) -> Places | None:
+        if path is None:
+            return None
+        if path not in self._places:
+            tree = next(iter(self._store.readable([path])), None)
+            self._places[path] = Places(tree) if tree else None
+        return self._places[path]
+
+    def _path(self, file: str, path: str) -> str | None:
+        """The address of the note that a link's file is; None if it is none.
+
+        path: of the note that the link is in.
+        """
+        called = self._name(file, path)
+        if called is None or called == path:
+            return called
+        if called not in self._there:
+            self._there[called] = self._note(called)
+        return self._there[called]
+
+    def _note(self, called: str) -> str | None:
+        if not files.is_note(called.rpartition("/")[2]):
+            return None
+        if self._is_note(called):
+            return called
+        if called.isascii():
+            return None
+        return next((each for each in self._paths if nfc(each) == nfc(called)), None)
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return list(self._store.paths)
+
+    def _name(self, file: str, path: str) -> str | None:
+        """What addresses would call a link's file, be it there or not."""
+        if not file:
+            return path
+        if (file, path) not in self._called:
+            inside = self._store.path_inside(path)
+            prefix = path.removesuffix(inside)
+            found = path_inside(file, inside)
+            self._called[file, path] = prefix + found if found else self._outside(file, path)
+        return self._called[file, path]
+
+    def _outside(self, file: str, path: str) -> str | None:
+        """The same for one that is elsewhere, maybe in another root."""
+        if (place := place_of(file)) is None:
+            return None
+        try:
+            place = self._store.place(path).parent / place
+        except NotFound:
+            return None
+        real, roots = files.real(place.parent) / place.name, self._store.roots
+        if not roots:
+            return self._store.holds(str(real))
+        return next((r.address(real) for r in roots if real.is_relative_to(r.folder)), None)
