@@ -136,3 +136,20 @@ def _by_text(dump: bytes, count: int) -> list[list[Row]]:
             raise EmacsError(f"emacs failed on text number {number}: {row['error']}")
         rows[number].append(row)
     return rows
+
+
+def links(texts: Sequence[bytes]) -> list[list[int]]:
+    """Follow every link of `texts` by one Emacs, within each text alone.
+
+    Returns: for each text, and each link in it in order, the line to which Org goes, 1-based; 0
+        if it goes nowhere, or the link is no search in its own file.
+    Raises: EmacsError.
+    """
+    with tempfile.TemporaryDirectory(prefix="orgctx-oracle-") as scratch:
+        folder, out = Path(scratch, "texts"), Path(scratch, "rows.jsonl")
+        folder.mkdir()
+        for number, text in enumerate(texts):
+            (folder / f"{number:08}.org").write_bytes(text)
+        call = f'(oracle-links "{folder}/" "{out}")'
+        _run_emacs(["-l", str(HERE / "links.el"), "--eval", call], home=scratch)
+        return [json.loads(line) for line in out.read_bytes().split(b"\n")[:-1]]

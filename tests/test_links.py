@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import emacs
 import pytest
 import strategies
 from growth import check_growth
@@ -14,10 +15,11 @@ from stores import opened
 
 from orgctx import open_memex
 from orgctx.core.links import Link, links
-from orgctx.core.model import Node, Setting
+from orgctx.core.model import Node, Setting, Tree
 from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.store import linking
+from orgctx.store.address import node_at
 from orgctx.store.store import Store
 
 Place = tuple[str, int]
@@ -116,6 +118,54 @@ def test_many_links_in_one_entry_are_followed_in_one_pass() -> None:
         assert len(list(linking.backlinks(store, store.tree("b.org").nodes[1]))) == 1
 
     check_growth(follow, make, 200)
+
+
+# --- Emacs ---------------------------------------------------------------------------------------
+
+NAMES = ("a", "b", "a b", "a  b", "b a", "a: b", "[a]", "a\\b", "a/b", "1", "c*", "é")
+HOLDERS = (
+    *("* {}", "** TODO {} :tag:", "* [#A] {} [1/2]", "* DONE [#B] {}", "* COMMENT {}", "*** {}."),
+    *("text <<{}>> more", "- <<{}>>", "#+name: {}\n| 1 |", "#+NAME: {} \n: 1"),
+    *("* x\n:PROPERTIES:\n:CUSTOM_ID: {}\n:END:", "#+begin_src sh\n<<{}>>\n#+end_src"),
+    *("#+begin_example\n<<{}>>\n#+end_example", "* [[*{}]]", "{}"),
+)
+SEARCHES = ("*{}", "{}", "#{}", "* {}", "{} ", "a {}", "./{}", "id:{}")
+
+
+@st.composite
+def linked_texts(draw):
+    """A file of things that may be linked to, and its links, one a line."""
+    name = st.sampled_from(NAMES)
+    held, found = (
+        [each.format(draw(name)) for each in draw(st.lists(st.sampled_from(of), max_size=9))]
+        for of in (HOLDERS, SEARCHES)
+    )
+    ends = st.sampled_from(("]]", "][described]]", "][a [b] c]]"))
+    return "\n".join([*held, "* Links", *(f"[[{escaped(each)}{draw(ends)}" for each in found), ""])
+
+
+@pytest.mark.emacs
+def test_emacs_goes_where_links_lead() -> None:
+    texts = strategies.sample(linked_texts(), 400)
+    reached = 0
+    for text, lines in zip(texts, emacs.links([t.encode() for t in texts]), strict=True):
+        tree = outline(text, "a.org")
+        found = list[int | None]()
+        for node in tree.nodes:
+            for line in node.text.split("\n"):
+                if "[[" in line:
+                    found += led_in(tree, line)
+        theirs = [node_at(tree, line).index if line else None for line in lines]
+        assert found == theirs, text
+        reached += len(lines) - lines.count(0)
+    assert reached > 300
+
+
+def led_in(tree: Tree, line: str) -> list[int | None]:
+    """The nodes to which the links in a line lead."""
+    places = linking.Places(tree)
+    found = [places.find(each) if not each.file and not each.id else None for each in links(line)]
+    return [node.index if node else None for node in found]
 
 
 # --- What a text names ---------------------------------------------------------------------------
