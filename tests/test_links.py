@@ -122,14 +122,14 @@ def test_many_links_in_one_entry_are_followed_in_one_pass() -> None:
 
 # --- Emacs ---------------------------------------------------------------------------------------
 
-NAMES = ("a", "b", "a b", "a  b", "b a", "a: b", "[a]", "a\\b", "a/b", "1", "c*", "é")
+NAMES = ("a", "a b", "a  b", "b a", "a: b", "[a]", "a\\b", "1", "c*", "é")
 HOLDERS = (
     *("* {}", "** TODO {} :tag:", "* [#A] {} [1/2]", "* DONE [#B] {}", "* COMMENT {}", "*** {}."),
     *("text <<{}>> more", "- <<{}>>", "#+name: {}\n| 1 |", "#+NAME: {} \n: 1"),
     *("* x\n:PROPERTIES:\n:CUSTOM_ID: {}\n:END:", "#+begin_src sh\n<<{}>>\n#+end_src"),
-    *("#+begin_example\n<<{}>>\n#+end_example", "* [[*{}]]", "{}"),
+    *("#+begin_example\n<<{}>>\n#+name: {}\n#+end_example", "* [[*{}]]", "{}"),
 )
-SEARCHES = ("*{}", "{}", "#{}", "* {}", "{} ", "a {}", "./{}", "id:{}")
+SEARCHES = ("*{}", "{}", "#{}", "* {}", "{} ", "a {}", "./{}")
 
 
 @st.composite
@@ -137,7 +137,10 @@ def linked_texts(draw):
     """A file of things that may be linked to, and its links, one a line."""
     name = st.sampled_from(NAMES)
     held, found = (
-        [each.format(draw(name)) for each in draw(st.lists(st.sampled_from(of), max_size=9))]
+        [
+            each.replace("{}", draw(name))
+            for each in draw(st.lists(st.sampled_from(of), min_size=5, max_size=12))
+        ]
         for of in (HOLDERS, SEARCHES)
     )
     ends = st.sampled_from(("]]", "][described]]", "][a [b] c]]"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate
+from operator import itemgetter
 
 from ..core.elements import elements
 from ..core.links import Link
@@ -15,7 +18,7 @@ from .address import line_number, node_at, plain_title
 from .link_keys import is_line, path_inside
 from .roots import nfc, place_of
 from .store import Store
-from .symbols import symbols
+from .symbols import occurrences
 
 
 def links(store: Store, node: Node) -> Iterator[Node]:
@@ -77,13 +80,14 @@ class Places:
 
     @cached_property
     def _targets(self) -> _Table:
-        return _Table((name, node) for node in self.tree.nodes for name in _targets(node))
+        return _Table(self._symbols("target"))
 
     @cached_property
     def _names(self) -> _Table:
-        nodes = (node for node in self.tree.nodes if "#+" in node.text)
-        return _Table((each.name, n) for n in nodes for each in symbols(n.text, n.first_line)
-                      if each.kind == "name")  # fmt: skip
+        return _Table(self._symbols("name"))
+
+    def _symbols(self, kind: str) -> Iterator[tuple[str, Node]]:
+        return ((name, node) for node in self.tree.nodes for name in _called(node, kind))
 
 
 class _Table:
@@ -102,15 +106,18 @@ class _Table:
         return self._exact.get(plain) or self._folded.get(plain.casefold())
 
 
-def _targets(node: Node) -> Iterator[str]:
-    """The `<<targets>>` of an entry; in a block of code that is a reference to other code."""
-    given = [each for each in symbols(node.text, node.first_line) if each.kind == "target"]
-    lines = node.text.split("\n") if given else []
+def _called(node: Node, kind: str) -> Iterator[str]:
+    """The names of a kind that an entry gives; in a block of code there are none."""
+    text = node.text
+    given = [(name, start) for each, name, start in occurrences(text) if each == kind]
+    lines = text.split("\n") if given else []
     blocks = [each for each in elements(lines) if each.is_verbatim]
-    for each in given:
-        line = each.line - node.first_line
-        if not any(block.first < line < block.last for block in blocks):
-            yield each.name
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0)) if blocks else []
+    spans = [(starts[each.first], starts[each.last]) for each in blocks]
+    for name, place in given:
+        at = bisect_right(spans, place, key=itemgetter(0)) - 1
+        if at < 0 or place >= spans[at][1]:
+            yield name
 
 
 class _Ways:

@@ -34,18 +34,17 @@ def symbols(text: str, first_line: int) -> list[Symbol]:
         name (Org syntax: Affiliated Keywords, Targets, Plain Lists).
     """
     found = dict[tuple[str, str], int]()
-    for kind, name, start in sorted(_found(text), key=itemgetter(2)):
-        if len(name) <= LONGEST:
-            found.setdefault((kind, name), first_line + text.count("\n", 0, start))
+    for kind, name, start in sorted(occurrences(text), key=itemgetter(2)):
+        found.setdefault((kind, name), first_line + text.count("\n", 0, start))
     return [Symbol(kind, name, line) for (kind, name), line in found.items()]
 
 
-def _found(text: str) -> Iterator[tuple[str, str, int]]:
-    """Kind, name and place of each."""
+def occurrences(text: str) -> Iterator[tuple[str, str, int]]:
+    """Kind, name and place of each name in an entry, those of a kind in order."""
     for kind, mark, pattern in _KINDS:
         for start, line in _lines_with(text, mark):
             for each in [pattern.match(line)] if kind != "target" else pattern.finditer(line):
-                if each:
+                if each and len(each[1]) <= LONGEST:
                     yield kind, each[1], start + each.start(1)
 
 
