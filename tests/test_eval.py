@@ -18,7 +18,8 @@ from eval.battery import Endpoint
 from eval.bm25 import Document, Index, best_of, passages, words
 from eval.command import main
 from eval.fixture import NOTES, TURNS, Turn
-from eval.notebooks import Notebook, opened
+from eval.linked import linked
+from eval.notebooks import Notebook, address, opened
 from eval.questions import KINDS, Case, Evidence, cases
 from eval.rivals import OURS, RIVALS, WAYS
 from hypothesis import event, given
@@ -104,6 +105,31 @@ def test_the_evidence_is_what_stands_in_the_notes(garden: Notebook) -> None:
     }
     assert south.evidence["linked text"] == Evidence("The basil is kept in pots behind glass.")
     assert not {"child's text"} & south.evidence.keys()
+
+
+LINKED = {
+    "a.org": "* A\nSee [[*B]], [[file:sub/c.org::#c]], <file:sub/c.org> and [[id:b-0001][B]],\n"
+    "[[spot]] [[file:sub/c.org::2]] [[*Nowhere]] [[https://a.org][B]] [[./no.org]] [[T]].\n"
+    "* TODO B [1/2] :x:\n:PROPERTIES:\n:ID: b-0001\n:END:\n<<spot>>\n* B\n#+name: t\n",
+    "sub/c.org": "Above.\n* C\n:PROPERTIES:\n:CUSTOM_ID: c\n:END:\n[[file:../a.org::*A][a [1]]]\n",
+}
+
+
+def test_links_are_read_simply_and_as_they_are_followed(tmp_path: Path) -> None:
+    notebook = opened(write(tmp_path, LINKED))
+    found = {
+        node.title: [each.title for each in linked(notebook, node)] for node in notebook.headlines
+    }
+    assert found == {
+        "A": ["B [1/2]", "C", "", "B [1/2]", "B [1/2]", "C", "B"],
+        "B [1/2]": [],
+        "B": [],
+        "C": ["A"],
+    }
+    for node in notebook.headlines:
+        followed = [(n.path, n.first_line) for n in notebook.memex.node(address(node)).links]
+        read = [(each.path, each.first_line) for each in linked(notebook, node)]
+        assert sorted(set(followed)) == sorted(set(read))
 
 
 def test_what_stands_twice_is_no_evidence(tmp_path: Path) -> None:

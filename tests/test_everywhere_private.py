@@ -50,6 +50,7 @@ Roses and soil.
 :PROPERTIES:
 :ID: last-000001
 :END:
+[[*Same]] [[#flowers]] [[file:safe.org::*Safe]] [[file:second.org]] [[spot]] [[file:open.org::26]]
 """,
     "second.org": "* Second :outdoor:\n",
     "safe.org": "* Safe :crypt:\n:PROPERTIES:\n:ID: safe-000001\n:END:\n",
@@ -67,6 +68,8 @@ SCHEDULED: <2024-13-45 Mon>
 :Echidna: flycatcher
 :END:
 Text on gharial and a [[id:hoatzin-0002][iguanodon]].
+[[*kakapo]] [[#lorikeet]] [[file:second.org::mongoose]] [[~/numbat.org]] <<spot>> <<okapi>>
+[[file:second.org]] [[*Last]] [[#flowers]] [[file:safe.org::*Safe][potto]]
 #+title: jackalope
 ** Kinkajou below
 :PROPERTIES:
@@ -109,7 +112,7 @@ axolotl
 :ID: coelacanth-0001
 :CUSTOM_ID: dormouse
 :END:
-euplectes [[id:last-000001][galliwasp]]
+euplectes [[id:last-000001][galliwasp]] [[file:open.org::*quetzal]] [[file:second.org]]
 """,
     "sealed.org": "gibbonesque\n* Hellbender :ichneumon:\njackdaw\n",
 }
@@ -122,7 +125,8 @@ WORDS = {
     *("ocellated", "pangolin", "quokka", "raccoon", "sitatunga", "tarsier", "umbrellabird"),
     *("vaquita", "walrus", "xenarthra", "yaguarondi", "zorilla", "axolotl", "barramundi"),
     *("coelacanth", "dormouse", "euplectes", "galliwasp", "gibbonesque", "hellbender"),
-    *("ichneumon", "jackdaw"),
+    *("ichneumon", "jackdaw", "kakapo", "lorikeet", "mongoose", "numbat", "okapi", "potto"),
+    "quetzal",
 }
 SETTING = 'private_tags = ["private"]\n'
 

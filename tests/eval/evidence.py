@@ -38,10 +38,11 @@ TITLE = "Evidence at equal tokens"
 PROSE = """\
 Headlines are drawn at random. Of each, one line or title that stands once in the notes is the
 evidence for a question: a line of the headline's own text, a line of a child's text, the title of a
-headline above or beside it, a line of an entry that it links to by ID. Each way of putting notes
-before a model is told the headline and the budget; the table has the share of questions whose
-evidence stands, as a whole line or a headline's title, in what it returned. No text cost more than
-its budget, counted by tiktoken. Below the table stands where a rival is better than either lens.
+headline above or beside it, a line of an entry that it links to, by ID, title, custom ID, target or
+file, as a plain search of the notes finds it. Each way of putting notes before a model is told the
+headline and the budget; the table has the share of questions whose evidence stands, as a whole line
+or a headline's title, in what it returned. No text cost more than its budget, counted by tiktoken.
+Below the table stands where a rival is better than either lens.
 
 - focus :: =orgctx focus=, with either lens, and IDs in full, as it is without options.
 - file's beginning :: the file, from its first line, as far as it goes.

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from orgctx.core.links import linked_ids
 from orgctx.core.model import Node
 
+from .linked import linked
 from .notebooks import Notebook
 
 LEAST = 20
@@ -87,9 +87,8 @@ def siblings_title(notebook: Notebook, node: Node, draw: Draw) -> Evidence | Non
 
 
 def linked_text(notebook: Notebook, node: Node, draw: Draw) -> Evidence | None:
-    ids = linked_ids(node.text)
-    linked = (each for id_ in ids for each in notebook.with_id(id_) if each is not node)
-    return text_of_any(notebook, linked, draw)
+    others = dict.fromkeys(each for each in linked(notebook, node) if each is not node)
+    return text_of_any(notebook, others, draw)
 
 
 KINDS: dict[str, Finder] = {
