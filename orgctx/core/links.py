@@ -11,7 +11,7 @@ from .model import Setting
 _LINK = re.compile(
     r"\[\[(?P<bracket>(?:[^][\\]|\\[][\\]?+)++)\](?P<next>[][])"
     r"|<(?P<angle>(?:id|file(?:\+\w+)?):[^<>\n]+)>"
-    r"|(?<!\w)(?P<plain>(?:id|file(?:\+\w+)?):[^][\s()<>]*[\w/])"
+    r"|:(?:(?<=\bid:)|(?<=\bfile:))(?P<plain>[^][\s()<>]*[\w/])"
 )
 _ESCAPED = re.compile(r"(\\+)([][]|\Z)")
 _BREAK = re.compile(r"[ \t]*\r?\n[ \t]*")
@@ -54,11 +54,18 @@ def _paths(text: str) -> Iterator[str]:
     while found := _LINK.search(text, at):
         at = found.end()
         path = found["bracket"]
-        if path is None:
-            yield found["angle"] or found["plain"]
+        if found["plain"]:
+            yield ("id:" if text[found.start() - 1] == "d" else "file:") + found["plain"]
+        elif path is None:
+            yield found["angle"]
         elif found["next"] == "]" or at <= last:
             at = at if found["next"] == "]" else text.find("]]", at) + 2
-            yield _ESCAPED.sub(_unescaped, _BREAK.sub(" ", path)).strip()
+            yield _meant(path) if "\\" in path or "\n" in path else path.strip()
+
+
+def _meant(path: str) -> str:
+    """What stands between brackets without escapes and line breaks."""
+    return _ESCAPED.sub(_unescaped, _BREAK.sub(" ", path)).strip()
 
 
 def _unescaped(found: re.Match[str]) -> str:

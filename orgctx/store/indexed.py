@@ -151,8 +151,8 @@ class IndexedStore(SyncedStore):
         return self._paths_of(rows)
 
     @looked_up
-    def is_note(self) -> Callable[[str], bool]:
-        """See Store.is_note."""
+    def known_notes(self) -> Callable[[str], bool]:
+        """See Store.known_notes."""
         return self.has
 
     @looked_up

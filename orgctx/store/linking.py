@@ -125,7 +125,7 @@ class _Ways:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._is_note = store.is_note()
+        self._is_known = store.known_notes()
         self._called: dict[tuple[str, str], str | None] = {}
         self._there: dict[str, str | None] = {}
         self._places: dict[str, Places | None] = {}
@@ -172,7 +172,7 @@ class _Ways:
     def _note(self, called: str) -> str | None:
         if not files.is_note(called.rpartition("/")[2]):
             return None
-        if self._is_note(called):
+        if self._is_known(called):
             return called
         if called.isascii():
             return None

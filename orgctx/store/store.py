@@ -104,10 +104,10 @@ class Store(Notes):
 
     def linking(self, node: Node) -> list[str]:
         """The files in which entries may link to a node, in path order; see `linking`."""
-        return list(self.paths)
+        return sorted({*self.paths, *self._edited}) if self._edited else list(self.paths)
 
-    def is_note(self) -> Callable[[str], bool]:
-        """A test of whether an address is that of a note, for one answer."""
+    def known_notes(self) -> Callable[[str], bool]:
+        """Says for one answer whether an address is that of a note."""
         return self.paths.__contains__
 
     def files(self) -> list[File]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("addresses", nargs=-1, metavar="ADDRESS...", shell_complete=a_file)
-@choice("--lens", focusing.LENSES, "How far to look around the target.")
+@choice("--lens", focusing.LENSES, "How far to look: fisheye goes on to links and other files.")
 @option(
     "--background",
     type=Whole(0),
