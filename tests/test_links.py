@@ -369,3 +369,34 @@ def test_links_of_a_lone_file_stay_in_it(notes: Path, monkeypatch: pytest.Monkey
     there, back = ways(both)
     assert there == back
     assert {to for _, to in there} == {(f"{notes}/x.org", 2), (f"{notes}/b.org", 0)}
+
+
+def test_links_of_what_an_editor_has(notes: Path) -> None:
+    """What is not saved links, and is linked to; nothing of it is remembered."""
+    for store in (opened(notes), Store([notes])):
+        edited = store.edited("b.org", b"* B\n[[file:sub/c.org::*There]] [[*New]]\n* New\n")
+        [there, new] = linking.links(edited, edited.tree("b.org").nodes[1])
+        assert [there.title, new.title] == ["There", "New"]
+        assert [each.title for each in linking.backlinks(edited, there)] == ["B"]
+        assert [each.title for each in linking.backlinks(edited, new)] == ["B"]
+        assert list(linking.backlinks(store, there)) == []
+
+
+def test_links_out_of_the_scope_lead_nowhere(notes: Path) -> None:
+    write(notes, {"sub/x.org": "* X\n[[file:c.org::*There]] [[file:../b.org]] [[id:by-id-0001]]\n"})
+    for store in (opened(notes).within(["sub"]), Store([notes]).within(["sub"])):
+        found = list(linking.links(store, store.tree("sub/x.org").nodes[1]))
+        assert [each.title for each in found] == ["There"]
+        assert [each.title for each in linking.backlinks(store, found[0])] == ["X"]
+
+
+def test_a_hub_is_read_no_further_than_it_is_asked(notes: Path) -> None:
+    for number in range(40):
+        write(notes, {f"hub/{number:02}.org": "* L\n[[file:../b.org::*Last]]\n"})
+    store = opened(notes)
+    last, read = store.tree("b.org").nodes[2], list[str]()
+    tree = store.tree
+    store.tree = lambda path: read.append(path) or tree(path)
+    ways_back = linking.backlinks(store, last)
+    assert [next(ways_back).path, next(ways_back).path] == ["hub/00.org", "hub/01.org"]
+    assert read == ["hub/00.org", "hub/01.org"]
