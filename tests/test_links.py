@@ -382,6 +382,12 @@ def test_links_of_what_an_editor_has(notes: Path) -> None:
         assert list(linking.backlinks(store, there)) == []
 
 
+def test_the_longest_titles_are_told_apart(notes: Path) -> None:
+    titles = ["word " * 200 + end for end in ("a", "b")]
+    write(notes, {"long.org": "".join(f"* {each}\n" for each in titles)})
+    assert led(notes, f"[[file:long.org::*{titles[1]}]]") == ["long.org:2"]
+
+
 def test_links_out_of_the_scope_lead_nowhere(notes: Path) -> None:
     write(notes, {"sub/x.org": "* X\n[[file:c.org::*There]] [[file:../b.org]] [[id:by-id-0001]]\n"})
     for store in (opened(notes).within(["sub"]), Store([notes]).within(["sub"])):

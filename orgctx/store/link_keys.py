@@ -22,6 +22,8 @@ NAMING = frozenset({"name", "target"})
 """The kinds of symbols to which a link may lead."""
 _OUTSIDE = "/"
 _ANY_LINE = ":"
+_LONGEST = 300
+"""Characters of a key; what is longer shares one with what begins so."""
 
 
 def leaving(text: str, settings: Iterable[Setting], path: str) -> list[str]:
@@ -95,5 +97,5 @@ def _id_key(id_: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """A key as a text that a database takes; a path need not be one."""
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
+    """A key as a short text that a database takes; a path need not be one."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", " ")
