@@ -18,7 +18,7 @@ from .files import is_note
 from .roots import name_of, nfc
 from .symbols import occurrences
 
-NAMING = frozenset({"name", "target"})
+_NAMING = frozenset({"name", "target"})
 """The kinds of symbols to which a link may lead."""
 _OUTSIDE = "/"
 _ANY_LINE = ":"
@@ -37,7 +37,7 @@ def leaving(text: str, settings: Iterable[Setting], path: str) -> list[str]:
 
 def reaching(node: Node, path: str) -> list[str]:
     """The keys of all links that may lead to a node. path: of its file, in its root."""
-    named = (name for kind, name, _ in occurrences(node.text) if kind in NAMING)
+    named = (name for _, name, _ in occurrences(node.text, _NAMING))
     searches = {_ANY_LINE, f"*{folded(node.title)}", *map(folded, (node.title, *named))}
     searches |= {f"#{node.custom_id}"} if node.custom_id else set()
     searches |= set() if node.level else {""}

@@ -109,7 +109,7 @@ class _Table:
 def _called(node: Node, kind: str) -> Iterator[str]:
     """The names of a kind that an entry gives; in a block of code there are none."""
     text = node.text
-    given = [(name, start) for each, name, start in occurrences(text) if each == kind]
+    given = [(name, start) for _, name, start in occurrences(text, {kind})]
     lines = text.split("\n") if given else []
     blocks = [each for each in elements(lines) if each.is_verbatim]
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0)) if blocks else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ _TERM = re.compile(
 )
 _KINDS = (("name", "#+", _NAMED), ("target", "<<", _TARGET), ("term", " ::", _TERM))
 """Each with what has to be in its line."""
+KINDS = ("name", "target", "term")
 LONGEST = 80
 """Characters of a name; what is longer is a sentence."""
 
@@ -39,9 +40,9 @@ def symbols(text: str, first_line: int) -> list[Symbol]:
     return [Symbol(kind, name, line) for (kind, name), line in found.items()]
 
 
-def occurrences(text: str) -> Iterator[tuple[str, str, int]]:
-    """Kind, name and place of each name in an entry, those of a kind in order."""
-    for kind, mark, pattern in _KINDS:
+def occurrences(text: str, kinds: Container[str] = KINDS) -> Iterator[tuple[str, str, int]]:
+    """Kind, name and place of each name of some kinds in an entry, those of a kind in order."""
+    for kind, mark, pattern in (each for each in _KINDS if each[0] in kinds):
         for start, line in _lines_with(text, mark):
             for each in [pattern.match(line)] if kind != "target" else pattern.finditer(line):
                 if each and len(each[1]) <= LONGEST:
