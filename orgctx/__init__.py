@@ -18,7 +18,8 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .surfaces.api import Memex, Node, open_memex
+    from .surfaces.api import Memex, open_memex
+    from .surfaces.node import Node
 
 __version__ = "0.1.0"
 

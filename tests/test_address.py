@@ -22,7 +22,8 @@ from orgctx import (
     open_memex,
 )
 from orgctx.core.model import Node
-from orgctx.store.address import Names, resolve
+from orgctx.store.address import resolve
+from orgctx.store.names import Names
 from orgctx.store.store import Store
 from orgctx.views.focus import focus
 from orgctx.views.view import Limit

@@ -30,7 +30,7 @@ from orgctx.cites import Cites
 from orgctx.core import model
 from orgctx.store.opening import open_store
 from orgctx.surfaces import cli
-from orgctx.surfaces.api import Node
+from orgctx.surfaces.node import Node
 
 PUBLIC = {
     "open.org": """\

@@ -14,7 +14,8 @@ from strategies import org_text, sample
 
 from orgctx.core.model import View
 from orgctx.errors import Ambiguous, NotFound, OrgctxError
-from orgctx.store.address import Names, resolve
+from orgctx.store.address import resolve
+from orgctx.store.names import Names
 from orgctx.store.opening import database_file
 from orgctx.store.store import Store
 from orgctx.views import focus as focusing

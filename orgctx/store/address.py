@@ -1,4 +1,4 @@
-"""Addresses: one way from a name to a node, and one back (design 3)."""
+"""Addresses: the way from a name to a node (design 3); `names` has the one back."""
 
 from __future__ import annotations
 
@@ -6,30 +6,23 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from operator import attrgetter
 
 from ..config import load, users_file
 from ..core.model import Node, Tree
-from ..core.outline import COOKIE
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, OutsideRoot
 from .files import is_note
-from .ids import Ids
+from .near import did_you_mean, get_close_matches, near
 from .notes import CHECK
-from .roots import check_name, is_file, name_of, nfc, place_of
+from .roots import check_name, is_file, name_of, place_of
 from .store import Store
+from .titles import outline_path, plain_title
 from .words import MIN_PREFIX
 
-SHORT_ID = 8
 CANDIDATES = 10
 TITLE_LENGTH = 60
-LONGEST_PATH = 300
-"""Characters of an outline path or an ID; a longer one is dear, and a line names the node."""
-LONGEST_NEAR = 100
-"""Characters of a name that an error offers in place of one that is not there."""
 
 _SLASH = re.compile(r"(?<!\\)/")
 POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
@@ -122,103 +115,6 @@ def unlinked(address: str) -> str:
     return address.removeprefix("file:")
 
 
-class Names:
-    """Addresses and IDs as one answer uses them: the memex is read for them once, if at all."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self._outline_paths: dict[Node, str] = {}
-        self._titles: dict[Node, Counter[str]] = {}
-        self._files: dict[str, bool] = {}
-        self._custom: dict[str, Counter[str | None]] = {}
-
-    @cached_property
-    def _ids(self) -> Ids:
-        return self.store.ids()
-
-    def _is_file(self, name: str) -> bool:
-        if name not in self._files:
-            self._files[name] = self.store.has(name)
-        return self._files[name]
-
-    def address(self, node: Node) -> str:
-        """The shortest stable address of a node that leads back to it and to no other.
-
-        Returns: its ID if it has one that no other node has, else CUSTOM_ID, outline path or
-            position; none that would be read as the name of another file.
-        """
-        is_own = node.id and len(node.id) <= LONGEST_PATH and self._ids.count(node.id) == 1
-        if is_own and self._is_plain(f"id:{node.id}", ""):
-            return f"id:{node.id}"
-        if not node.level:
-            return node.path
-        return next(each for each in self._in_file(node) if self._is_plain(each, node.path))
-
-    def _in_file(self, node: Node) -> Iterator[str]:
-        """Addresses by file, the most stable first."""
-        custom_id = node.custom_id or ""
-        if 0 < len(custom_id) <= LONGEST_PATH and self._custom_ids(node.tree)[custom_id] == 1:
-            yield f"{node.path}::#{node.custom_id}"
-        path = self._outline_path(node)
-        if path and path[0] not in "*#" and len(path) <= LONGEST_PATH:
-            yield f"{node.path}::{path}"
-        yield f"{node.path}:{node.first_line}"
-        yield f"{node.path}:0{node.first_line}"
-
-    def _is_plain(self, address: str, path: str) -> bool:
-        """Whether the first file that the address is read as beginning with is `path`."""
-        return next((file for file in _files(address) if self._is_file(file)), path) == path
-
-    def _outline_path(self, node: Node) -> str:
-        """The outline path of a node, or "" if a title on it is empty or not the only one there."""
-        path = ""
-        for above, each in pairwise((*node.ancestors, node)):
-            if each not in self._outline_paths:
-                is_one = self._count_of(each.title, above) == 1
-                step = _step(each.title)
-                is_led_to = is_one and (path or not above.level) and not step.endswith("\\")
-                self._outline_paths[each] = f"{path}/{step}"[not path :] if is_led_to else ""
-            path = self._outline_paths[each]
-        return path
-
-    def _count_of(self, title: str, parent: Node) -> int:
-        """How many children of `parent` have a title; 0 for none."""
-        if parent not in self._titles:
-            self._titles[parent] = Counter(plain_title(child.title) for child in parent.children)
-        return self._titles[parent][plain_title(title)] if plain_title(title) else 0
-
-    def short_id(self, id_: str) -> str:
-        """The shortest prefix, of 8 characters or more, that no other ID begins with."""
-        shared = max((_shared(id_, other) for other in self._ids.beside(id_)), default=0)
-        return id_[: max(SHORT_ID, shared + 1)]
-
-    def _custom_ids(self, tree: Tree) -> Counter[str | None]:
-        if tree.path not in self._custom:
-            self._custom[tree.path] = Counter(node.custom_id for node in tree.nodes)
-        return self._custom[tree.path]
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two IDs have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def outline_path(node: Node) -> str:
-    """The titles from the outermost headline down, joined by slashes; a slash inside is `\\/`."""
-    return path_of(each.title for each in (*node.ancestors[1:], node))
-
-
-def path_of(titles: Iterable[str]) -> str:
-    """The outline path of some titles."""
-    return "/".join(map(_step, titles))
-
-
-def _step(title: str) -> str:
-    """A title as a step of an outline path, without the cookies that count what is done."""
-    return COOKIE.sub("", title).strip().replace("/", r"\/")
-
-
 def looks_like_file(address: str) -> bool:
     """Whether an address that names no file was meant to."""
     marks = ("::", "/", "\\", "..")
@@ -231,7 +127,7 @@ def lone_file(address: str, edited: str | None = None) -> str | None:
 
     edited: a file that exists in an editor, at least.
     """
-    names = [*_files(address), *_files(unlinked(address))]
+    names = [*file_parts(address), *file_parts(unlinked(address))]
     return next((name for name in names if name == edited or is_file(name)), None)
 
 
@@ -273,7 +169,7 @@ def _file_part(address: str) -> str:
     return re.split(r"::|:\d+\Z", address, maxsplit=1)[0]
 
 
-def _files(address: str) -> list[str]:
+def file_parts(address: str) -> list[str]:
     """What an address may mean by a file, in the order in which it is tried."""
     position = POSITION.match(address)
     splits = (file for file, _ in _splits(address))
@@ -360,11 +256,6 @@ def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
     return (node for node in tree.nodes if node.custom_id == wanted)
 
 
-def plain_title(title: str) -> str:
-    """A title as Org searches for it: blanks and statistics cookies do not count."""
-    return " ".join(COOKIE.sub(" ", nfc(title)).split())
-
-
 def _only(
     nodes: list[Node],
     address: str,
@@ -383,7 +274,7 @@ def _only(
         raise Ambiguous(
             f"{address}: names {len(nodes)} nodes", f"use one of: {', '.join(shown)}{more}", address
         )
-    raise NotFound(f"{address}: no such node", _near(address, names(), works), address)
+    raise NotFound(f"{address}: no such node", near(address, names(), works), address)
 
 
 def _candidate(node: Node) -> str:
@@ -405,36 +296,6 @@ def _names(tree: Tree, locator: str) -> Iterator[str]:
 
 def _custom_id_names(trees: Iterable[Tree]) -> Iterator[str]:
     return (f"#{node.custom_id}" for tree in trees for node in tree.nodes if node.custom_id)
-
-
-def _near(address: str, names: Iterable[str], works: Callable[[str], bool]) -> str:
-    """The names that are most like the address, in what follows the file."""
-    known = {_key(name): name for name in names if len(name) <= LONGEST_NEAR}
-    key = _key(address)
-    close = get_close_matches(key, list(known)[:5000], 9, 0.6)
-    holding = [each for each in known if key and each and (key in each or each in key)]
-    likely = dict.fromkeys((*close, *holding[:9]))
-    if named := list(filter(works, map(known.__getitem__, likely)))[:3]:
-        return did_you_mean(named)
-    look = "see what there is with: orgctx ls"
-    return f"a title needs its file, FILE::*TITLE; {look}" if address.startswith("id:") else look
-
-
-def did_you_mean(names: Iterable[str]) -> str:
-    """A hint that names what somebody may have meant; "" if there is nothing."""
-    named = " or ".join(names)
-    return f"did you mean {named}?" if named else ""
-
-
-def get_close_matches(word: str, known: list[str], most: int, least: float) -> list[str]:
-    """See difflib."""
-    import difflib  # only an error needs it
-
-    return difflib.get_close_matches(word, known, most, least)
-
-
-def _key(name: str) -> str:
-    return name.rpartition("::")[2].lstrip("*#").casefold()
 
 
 def _no_file(store: Store, address: str) -> OrgctxError:

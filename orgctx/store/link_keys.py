@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from ..core.frame import folder_of
 from ..core.links import Link, links
 from ..core.model import Node, Setting
-from .address import plain_title
 from .files import is_note
 from .roots import name_of, nfc
 from .symbols import occurrences
+from .titles import plain_title
 
 _NAMING = frozenset({"name", "target"})
 """The kinds of symbols to which a link may lead."""

@@ -14,11 +14,12 @@ from ..core.links import links as links_in
 from ..core.model import Node, Tree
 from ..errors import NotFound
 from . import files
-from .address import line_number, node_at, plain_title
+from .address import line_number, node_at
 from .link_keys import is_line, path_inside
 from .roots import nfc, place_of
 from .store import Store
 from .symbols import occurrences
+from .titles import plain_title
 
 
 def links(store: Store, node: Node) -> Iterator[Node]:

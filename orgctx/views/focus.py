@@ -11,8 +11,8 @@ from ..core.heading import Ids
 from ..core.lens import BACKGROUND, FOCUS_RANKS, Around, Pieces, fisheye, foveal, spine, together
 from ..core.model import Node, Step, View
 from ..errors import BadArgument
-from ..store.address import Names
 from ..store.linking import backlinks, links
+from ..store.names import Names
 from ..store.store import Store
 from .view import Growth, Limit, Plan, Reading, choose, grow, whole
 

@@ -12,7 +12,8 @@ from ..core.frame import MEMEX
 from ..core.heading import printable
 from ..core.model import Node
 from ..errors import BadArgument, NotFound
-from ..store.address import Names, resolve
+from ..store.address import resolve
+from ..store.names import Names
 from ..store.roots import check_name, name_of
 from ..store.store import File, Folder, Store, fact_of
 from .page import Call, brief, fit

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..store.address import Names, resolve
+from ..store.address import resolve
+from ..store.names import Names
 from ..store.store import Store
 
 

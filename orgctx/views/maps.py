@@ -9,7 +9,7 @@ from ..core.entry import Entry, skeleton
 from ..core.lens import FOCUS_RANKS, foveal, spine, together
 from ..core.model import Node, Step
 from ..errors import BudgetTooSmall
-from ..store.address import Names
+from ..store.names import Names
 from .view import Limit, Plan, grow
 
 

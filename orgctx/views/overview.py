@@ -10,7 +10,7 @@ from ..core.entry import Entry, entry, many, skeleton
 from ..core.frame import Frame, folder_of
 from ..core.lens import OVERVIEW_RANKS, TOP, Survey, overview, spine
 from ..core.model import Node, Relation, Step, View
-from ..store.address import Names
+from ..store.names import Names
 from ..store.store import File, Store
 from .focus import LENSES
 from .focus import grown as focused

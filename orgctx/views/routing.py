@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from ..core.model import Node
 from ..errors import OrgctxError
-from ..store.address import Names, get_close_matches, outline_path
+from ..store.names import Names
+from ..store.near import get_close_matches
 from ..store.store import Store
 from ..store.symbols import Symbol
+from ..store.titles import outline_path
 from ..store.words import Place, Words, is_spaceless, stems
 from .handles import addressed, named
 from .page import brief, plain

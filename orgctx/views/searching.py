@@ -13,9 +13,12 @@ from ..core.entry import many
 from ..core.frame import place_of as order_of
 from ..core.model import Node, Problem, Tree
 from ..errors import NotFound, OrgctxError
-from ..store.address import POSITION, Names, get_close_matches, line_number, outline_path, resolve
+from ..store.address import POSITION, line_number, resolve
+from ..store.names import Names
+from ..store.near import get_close_matches
 from ..store.roots import check_name
 from ..store.store import Store
+from ..store.titles import outline_path
 from ..tokens import count
 from .listing import node_at
 from .page import Call, fit

@@ -16,7 +16,8 @@ from ..core.model import Detail, Node, Omission, Problem, Relation, Shown, Step,
 from ..core.outline import problems
 from ..core.render import render
 from ..errors import BadArgument, BudgetTooSmall, OrgctxError, Unreadable
-from ..store.address import Names, resolve
+from ..store.address import resolve
+from ..store.names import Names
 from ..store.store import Store
 from ..tokens import DEFAULT_ENCODING, ENCODINGS, UNITS, counter
 

@@ -13,7 +13,8 @@ from ..core.frame import MEMEX, folder_of
 from ..core.heading import printable
 from ..core.model import Node, Tree
 from ..errors import BadArgument, BudgetTooSmall, OrgctxError
-from ..store.address import Names, resolve
+from ..store.address import resolve
+from ..store.names import Names
 from ..store.roots import check_name, name_of
 from ..store.store import File, Store
 from .focus import focus

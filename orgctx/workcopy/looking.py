@@ -16,7 +16,7 @@ from ..core.heading import printable
 from ..core.model import View
 from ..errors import BadArgument, NotFound, OrgctxError
 from ..store import files
-from ..store.address import did_you_mean, get_close_matches
+from ..store.near import did_you_mean, get_close_matches
 from ..views.focus import focus
 from ..views.listing import LINES, Listing, ls
 from ..views.page import fit

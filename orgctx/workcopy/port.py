@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from ..config import load, users_file
 from ..core.merge import Side
 from ..errors import BadArgument, NotFound, Unreadable
-from ..store.address import did_you_mean, get_close_matches
+from ..store.near import did_you_mean, get_close_matches
 from ..store.store import Store
 from .answers import store_of
 from .base import Damaged

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..store.address import path_of
+from ..store.titles import path_of
 
 WRITTEN, MERGED, DELETED, UNCHANGED = "written", "merged", "deleted", "unchanged"
 CONFLICT, REFUSED = "conflict", "refused"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..core.model import Node, Tree
 from ..errors import Ambiguous, BadArgument, NotFound
-from ..store.address import get_close_matches
+from ..store.near import get_close_matches
 from .confined import parts_of
 from .entries import (
     HEADLINES,
