@@ -1,6 +1,7 @@
 """Questions whose answers were judged, put to the notes they are of, and how well they are led.
 
-usage: python tests/judged.py [QUERIES [CORPORA]]    prints the figures by kind of question
+usage: python tests/judged.py [QUERIES [CORPORA]]    prints the figures by kind of question, and
+                                                     of everyday questions
 
 QUERIES: JSON lines of id, corpus, query, kind, and answers, each a path and a line; by default
 queries.jsonl beside the folder that ORGCTX_CORPORA names.
@@ -145,6 +146,23 @@ def all_figures(cache: Path, ask: Callable[[Memex, str], Answer] = bundle) -> Fi
     return figures(queries, corpora, cache, ask)["all"]
 
 
+EVERYDAY = Path(__file__).parent / "everyday.json"
+"""Long questions as people ask them: by notebook what is in it, and what is in none of them."""
+
+
+def everyday_shares(corpora: Path, cache: Path) -> tuple[float, float]:
+    """Put the everyday questions. Returns: the shares of those in the notes that are answered, and
+    of those about something else that are not."""
+    asked = json.loads(EVERYDAY.read_text(encoding="utf-8"))
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    answered, refused = list[float](), list[float]()
+    for name, questions in asked["here"].items():
+        memex = open_memex(corpora / name)
+        answered += [not bundle(memex, each).abstained for each in questions]
+        refused += [bundle(memex, each).abstained for each in asked["elsewhere"]]
+    return mean(tuple(answered)), mean(tuple(refused))
+
+
 def main(arguments: list[str]) -> None:
     queries = Path(arguments[0]) if arguments else judgments()
     corpora = Path(arguments[1]) if arguments[1:] else emacs.corpus_root()
@@ -155,6 +173,8 @@ def main(arguments: list[str]) -> None:
             print(f"{kind:12} recall@3 {found.recall:.3f}  MRR@10 {found.rank:.3f}"
                   f"  in the bundle {found.bundle:.3f}  kept {found.kept:.3f}")  # fmt: skip
         print(f"abstained    {found.abstained:.3f}, balanced {found.balanced:.3f}")
+        answered, refused = everyday_shares(corpora, Path(cache))
+        print(f"everyday     kept {answered:.3f}  abstained {refused:.3f}")
 
 
 if __name__ == "__main__":

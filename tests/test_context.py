@@ -221,6 +221,30 @@ def concealing(trees):
     return store_of([each for each in trees if "private" not in each.root.tags and each.text])
 
 
+CONTENT = st.lists(st.sampled_from(["roses", "compost", "spade", "boiler"]), min_size=1, max_size=3)
+FUNCTION = st.lists(st.sampled_from(["how", "do", "I", "what", "the", "is", "a"]), max_size=3)
+ENTRIES = st.lists(st.tuples(FUNCTION, CONTENT | st.just([]), CONTENT), min_size=1, max_size=6)
+
+
+@given(ENTRIES, FUNCTION, CONTENT, FUNCTION)
+def test_function_words_change_nothing_where_no_text_has_them(entries, before, query, after):
+    """Not a hit, not its score, and not whether there is an answer: no title is about one."""
+    notes = "".join(f"* {' '.join(own + said)}\n{' '.join(text)}\n" for own, said, text in entries)
+    store = store_of([outline(notes, "a.org")])
+    plain, asked_long = (asked(store, " ".join(q)) for q in (query, [*before, *query, *after]))
+    event(f"{min(len(plain.hits), 2)} hits, {len(before + after) > 0}")
+    assert plain.hits == asked_long.hits
+    assert plain.abstained == asked_long.abstained
+
+
+def test_what_has_function_words_alone_is_no_hit(tmp_path: Path) -> None:
+    notes = {"a.org": "* How\nHow do I do it?\n* Roses\nCut them.\n* Compost\n"}
+    store = open_store([write(tmp_path / "notes", notes)])
+    assert places(asked(store, "how do I cut roses")) == ["a.org:3"]
+    assert asked(store, "how do I zzzz").near == ()
+    assert places(asked(store, "how do I"))[0] == "a.org:1"
+
+
 ODD = (
     *("a-b", '"', "(", "*", "AND", "foo:bar", "\0", "\0\0x", "", " ", "NEAR(a, b)", "^x", "{t}: x"),
     *("x" * 10_000, "word " * 2_000, "a\nb", "#", "id:", "::", "a::b", "[[", "'", "--", "-x"),
@@ -833,3 +857,13 @@ def test_judged_questions_are_led_to_their_answers(tmp_path: Path) -> None:
     assert found.rank >= 0.76
     assert found.bundle >= 0.8
     assert found.balanced >= 0.85
+
+
+@pytest.mark.corpora
+@pytest.mark.records
+def test_everyday_questions_are_answered_where_the_notes_are_of_them(tmp_path: Path) -> None:
+    corpora = emacs.corpus_root()
+    assert corpora
+    answered, refused = judged.everyday_shares(corpora, tmp_path)
+    assert answered >= 0.94
+    assert refused >= 0.85

@@ -105,6 +105,11 @@ def test_words_that_hold_a_question_together_say_less():
                        "export": 1.0, "table": 1.0}  # fmt: skip
 
 
+@pytest.mark.parametrize(("query", "kind"), [("Getting things done", "word"), ("的", "character")])
+def test_words_that_are_all_there_is_are_what_is_asked_for(query, kind):
+    assert {(term.kind, term.weight) for term in terms(query).terms} == {(kind, 1.0)}
+
+
 def test_a_script_without_spaces_is_characters_and_pairs(index):
     assert texts("会议 x") == ["会", "议", "会议", "x"]
     [pair] = [term for term in terms("会议").terms if term.kind == "pair"]

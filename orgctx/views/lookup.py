@@ -51,6 +51,11 @@ class Sought:
     also_head: set[int] = field(default_factory=set)
 
     @property
+    def is_telling(self) -> bool:
+        """Whether it says what is asked for; a function word does not."""
+        return self.term.kind != "function"
+
+    @property
     def is_seen(self) -> bool:
         """Whether any note has it, or what stands for it."""
         return bool(self.count or self.also or self.also_head)
@@ -82,9 +87,8 @@ class Sought:
         return self.text.get(node, ALSO if node in self.also else 0.0)
 
     def share(self, node: int) -> float:
-        """How far a node's own words have it."""
-        own = 1.0 if node in self.text else ALSO if node in self.also else 0.0
-        return max(own, self.in_head(node))
+        """How far a node's own words have it; that a long text has it once is less."""
+        return max(min(self.in_text(node), 1.0), self.in_head(node))
 
 
 def counted(words: Words, term: Term, total: int) -> Sought:
@@ -126,7 +130,16 @@ def look_up(words: Words, found: Sequence[Sought], only: Set[int] | None = None)
 
 
 def _look_everywhere(words: Words, each: Sought) -> None:
-    """Look for a term; the text has how often it is there."""
+    """Look for a term; the text has how often it is there.
+
+    A function word is looked for in the text alone, as prose has them: no title is about one.
+    """
+    _look_in_all(words, each)
+    if not each.is_telling:
+        each.title, each.names = set(), set()
+
+
+def _look_in_all(words: Words, each: Sought) -> None:
     match = each.term.match
     if each.count and each.term.kind in ("word", "function") and " " not in each.term.stem:
         rows = words.occurrences(each.term.stem, OCCURRENCES)
@@ -162,12 +175,10 @@ def _also(each: Sought) -> str:
 def _together(words: Words, waiting: Iterable[Sought]) -> Iterator[int]:
     """Nodes that have all of some terms that are nearly everywhere, the first few.
 
-    Those that have them in the title come first. Function words count where there are no others.
+    Those that have them in the title come first. Function words do not count.
     """
-    terms = [each.term for each in waiting]
-    telling = [term for term in terms if term.kind != "function"] or terms
-    if telling:
-        together = f"({' AND '.join(term.match for term in telling)})"
+    if matches := [each.term.match for each in waiting if each.is_telling]:
+        together = f"({' AND '.join(matches)})"
         yield from words.nodes(f"{{title}}: {together}", POOL)
         yield from words.nodes(together, TOP)
 
@@ -181,8 +192,8 @@ def _weigh(words: Words, found: Iterable[Sought]) -> None:
             each.text[node] = times * (SATURATION + 1) / (times + SATURATION * length)
 
 
-def _rough(found: Iterable[Sought], only: Set[int] | None) -> list[int]:
-    """The nodes that score best by their own words."""
+def _rough(found: Sequence[Sought], only: Set[int] | None) -> list[int]:
+    """The nodes that score best by their own words, of those that not only have function words."""
     scores, covered = defaultdict[int, float](float), defaultdict[int, float](float)
     for each in found:
         for nodes, worth in each.parts():
@@ -190,9 +201,10 @@ def _rough(found: Iterable[Sought], only: Set[int] | None) -> list[int]:
                 scores[node] += each.rarity * worth
         for node, worth in each.text.items():
             scores[node] += each.rarity * worth
-        for node in each.nodes:
+        for node in each.nodes if each.is_telling else ():
             covered[node] += each.rarity
-    wanted = scores.keys() if only is None else scores.keys() & only
+    telling = set[int]().union(*(each.nodes for each in found if each.is_telling))
+    wanted = telling if only is None else telling & only
     ranked = [(-scores[node] * covered[node] ** COVERAGE, node) for node in wanted]
     return [node for _, node in nsmallest(POOL, ranked)]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Embed = Callable[[Sequence[str]], Vectors]
 
 PACKAGE = "wordllama"
-WORTH = 2.0
+WORTH = 2.4
 """What it is worth to mean the same, as a share of the best score."""
 TITLE = 0.7
 """What title and outline are worth against title and beginning of the text."""

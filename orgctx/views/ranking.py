@@ -29,14 +29,16 @@ WISH = 0.25
 """What is added, as a share of the score, to what is open or recent where the query asks for it."""
 
 
-ENOUGH, ENOUGH_OF_STRANGE, ENOUGH_OF_SPACELESS = 0.35, 0.7, 0.28
+ENOUGH, ENOUGH_OF_STRANGE, ENOUGH_OF_SPACELESS = 0.3, 0.7, 0.28
 """The share of a query that one place must have to be an answer; where the query has a strange
 word, one that the notes never use and not everybody does; and in a script without spaces."""
 TRUSTED = 3
 """Among how many of the best places that is looked for."""
-COMMON, COMMON_FOREIGN, PAIR = 0.2, 0.5, 0.4
-"""What it says that no note has a word, if anybody may use it of anything, or if that is not known
-of its language; and what a pair of characters says, of which they say most themselves."""
+FEW = 100
+"""Of how many nodes it says half that none has a word that anybody may use; the more, the more."""
+FOREIGN, PAIR = 0.5, 0.4
+"""What it says that no note has a word, in a language of which it is not known who may use it; and
+what a pair of characters says, of which they say most themselves."""
 
 OPEN_WORDS = frozenset({"open", "unfinished", "pending", "undone", "outstanding", "todo"})
 RECENT_WORDS = frozenset({"recent", "recently", "latest", "newest"})
@@ -105,7 +107,7 @@ class _Board:
 
     def __init__(self, places: Mapping[int, Place], found: Sequence[Sought]) -> None:
         self.places, self._found = places, found
-        self._whole = sum(each.rarity for each in found) or 1.0
+        self._whole = sum(each.rarity for each in found if each.is_telling) or 1.0
         self._worth = {node: dict(self._own(place)) for node, place in places.items()}
         self.signals = {node: self._signals(place) for node, place in places.items()}
 
@@ -151,7 +153,8 @@ class _Board:
         above = list(self.above(place.id)) if own else []
         for number, each in enumerate(self._found):
             inherited = self._inherited(each, above)
-            covered += each.rarity if number in own or inherited else 0.0
+            if each.is_telling and (number in own or inherited):
+                covered += each.rarity
             sums["above"] += each.rarity * inherited
             for signal, value in own.get(number, {}).items():
                 sums[signal] += value
@@ -240,12 +243,12 @@ def _evidence(
     found: Sequence[Sought], board: _Board, hits: Iterable[Hit], total: int, is_foreign: bool
 ) -> tuple[float, tuple[str, ...]]:
     """The share of the query that one place has; and the query's strange words."""
-    telling = [each for each in found if each.term.kind != "function"] or list(found)
+    telling = [each for each in found if each.is_telling]
     unseen = [each for each in telling if not each.is_seen and each.term.kind == "word"]
     common = common_stems() if unseen else frozenset[str]()
     if is_foreign:  # what everybody uses is not known
         common = frozenset(each.term.stem for each in unseen)
-    worth = COMMON_FOREIGN if is_foreign else COMMON
+    worth = FOREIGN if is_foreign else total / (total + FEW)
     says = [_says(each, total, worth if each.term.stem in common else 1.0) for each in telling]
     covered = (
         sum(w * board.share(each, hit.node.id) for each, w in zip(telling, says, strict=True))

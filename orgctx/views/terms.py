@@ -13,8 +13,8 @@ from .lexicon import foreign_words, function_words, shared_words, synonyms
 
 MOST = 48
 """How many terms of a query are looked for, the first of them."""
-FUNCTION = 0.5
-"""What a word is worth that holds a question together."""
+FUNCTION = 0.8
+"""What a word is worth that holds a question together; in a text alone, no title is about it."""
 LEAST, ENDING = 4, 2
 """How many characters of a word stand for it where its stem is not known, at least; and how many at
 its end do not."""
@@ -57,6 +57,7 @@ def terms(query: str) -> Terms:
 
     query: any text; nothing in it is syntax.
     Returns: its words by stem, each once; of scripts without spaces characters and pairs of them.
+        Where all of them are function words, that is what is asked for, and none is one.
     """
     runs = [run for word in _words(folded(query)) for run in _runs(word)][: MOST * 2]
     is_foreign = _is_foreign({run.lower() for run in runs})
@@ -64,10 +65,18 @@ def terms(query: str) -> Terms:
     for run, stem in zip(runs, stems([run.lower() for run in runs]), strict=True):
         for term in _spaceless(run) if is_spaceless(run) else _word(run.lower(), stem, is_foreign):
             found.setdefault(term.stem, term)
-    kept = tuple(found.values())[:MOST]
+    kept = _telling(tuple(found.values())[:MOST])
     places = {term.text: place for place, term in enumerate(kept) if term.kind == "word"}
     sequence = [run.lower() for run in runs if run.lower() in places]
     return Terms(kept, tuple(_near(sequence, places)), is_foreign)
+
+
+def _telling(given: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Terms of which some say what is asked for: all, if each is a function word."""
+    if any(term.kind != "function" for term in given):
+        return given
+    kinds = ("character" if is_spaceless(term.text) else "word" for term in given)
+    return tuple(t._replace(weight=1.0, kind=kind) for t, kind in zip(given, kinds, strict=True))
 
 
 def _is_foreign(words: Set[str]) -> bool:
