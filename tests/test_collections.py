@@ -18,6 +18,7 @@ from orgctx.errors import BadArgument, BadConfig, OrgctxError
 from orgctx.ranks import Collection, Place, moved, ranks
 from orgctx.store.opening import open_store
 from orgctx.store.store import Folder, Store
+from orgctx.views import collecting
 from orgctx.views.collecting import collected, confined, searched
 from orgctx.views.context import context
 from orgctx.views.focus import focus
@@ -38,7 +39,7 @@ tier = 10           # then
 
 [[collections]]
 name = "Old"
-paths = ["old", "gone"]
+paths = ["old"]
 tier = 10
 
 [profiles.reading]
@@ -155,7 +156,7 @@ def test_what_is_in_which_rank(root: Path, ask: Ask) -> None:
         0,
         "rank 0, tier 0: Projects — yard, inbox.org — 2 files, 2 headlines\n"
         "rank 1, tier 10: Library — ref — 1 file, 1 headline\n"
-        "rank 1, tier 10: Old — old, gone — 1 file, 1 headline\n"
+        "rank 1, tier 10: Old — old — 1 file, 1 headline\n"
         "in no collection — 1 file, 1 headline\n",
         "",
     )
@@ -167,12 +168,12 @@ def test_what_is_in_which_rank(root: Path, ask: Ask) -> None:
 def test_without_collections_there_is_one_rank_with_everything(tmp_path: Path) -> None:
     for store in stores(write(tmp_path, {"a.org": "* A\n"})):
         known = collected(store)
-        assert confined(store, rank=0) is store
+        assert confined(store, collected(store), rank=0) is store
         assert searched(known, known.ranks[0]) == (
             "Searched priority tier 0 of 1 (everything); it is the last"
         )
         with pytest.raises(OutOfRange, match=r"^no priority tier 1; the last is 0$"):
-            confined(store, rank=1)
+            confined(store, collected(store), rank=1)
 
 
 def test_the_answer_says_how_to_widen(root: Path) -> None:
@@ -186,7 +187,7 @@ def test_the_answer_says_how_to_widen(root: Path) -> None:
 
 def test_nothing_outside_the_scope_is_there(root: Path) -> None:
     for whole in stores(root):
-        store = confined(whole, rank=0)
+        store = confined(whole, collected(whole), rank=0)
         assert sorted(store.paths) == ["inbox.org", "yard/p/a.org"]
         assert [row.address for row in ls(store, "notes", Limit()).rows] == ["yard/", "inbox.org"]
         assert ls(store, "", Limit()).rows[0].files == 2
@@ -358,7 +359,7 @@ def test_moving_keeps_comments_and_numbers(root, ask):
     assert status == 0
     assert "rank 0, tier 0: Old — " in out
     written = (root / "orgctx.toml").read_text()
-    assert written == SETTINGS.replace('"gone"]\ntier = 10', '"gone"]\ntier = 0')
+    assert written == SETTINGS.replace('"old"]\ntier = 10', '"old"]\ntier = 0')
     ask("collections", "move", "Projects", "--after", "lib", "--root", root)
     written = (root / "orgctx.toml").read_text()
     assert 'paths = ["yard/", "inbox.org"]\ntier = 20\n' in written
@@ -473,9 +474,39 @@ def test_the_users_file_names_paths_of_the_memex(tmp_path):
 def test_a_path_is_taken_for_what_it_means(root, ask, path, files):
     settings = f'[[collections]]\nname = "A"\npaths = ["{path}"]\n'
     write(root, {"réf/x.org": "* X\n", "orgctx.toml": settings})
-    [row] = as_json(ask("collections", "--root", root, "--json"))["collections"]
-    assert row["files"] == files
+    status, out, err = ask("collections", "--root", root, "--json")
+    [row] = json.loads(out)["collections"]
+    assert (status, row["files"]) == (0, files)
+    assert (": no note at " in err) == (not files)
     assert len(open_memex(root).within(collection="A")._store.paths) == files
+
+
+def test_a_path_at_which_there_is_no_note_is_told(root, ask):
+    """Whether there is nothing, or nothing that may be seen."""
+    settings = SETTINGS.replace('["old"]', '["old", "gone/"]')
+    write(root, {"orgctx.toml": f'private_tags = ["hush"]\n{settings}'})
+    status, out, err = ask("collections", "--root", root)
+    what = "collection Old: no note at gone; mend this one of its paths, or take it out"
+    assert (status, err) == (0, f"orgctx: {root / 'orgctx.toml'}: {what}\n")
+    assert "Old — old, gone — 1 file" in out
+    write(root, {"gone/x.org": "#+filetags: :hush:\n* X\n"})
+    assert ask("collections", "--root", root) == (status, out, err)
+    write(root, {"gone/y.org": "* Y\n"})
+    assert ask("collections", "--root", root).err == ""
+    Path(root / "gone/y.org").unlink()
+    write(Path(), {"collections.json": '[{"id": "Projects"}]'})
+    assert ask("collections", "--root", root).err == ""
+
+
+@pytest.mark.parametrize("scope", [("--rank", "0"), ("--collection", "Old"), ()])
+def test_what_is_read_to_search_in_ranks_is_read_once(root, ask, scope, monkeypatch):
+    write(Path(), {"collections.json": '[{"id": "Old"}]'})
+    files, read = [], collecting.rows_of
+    monkeypatch.setattr(collecting, "rows_of", lambda file: files.append(file) or read(file))
+    for command in ("context", "grep"):
+        files.clear()
+        assert ask(command, "roses", *scope, "--root", root).status == 0
+        assert len(files) == (0 if command == "grep" and not scope else 1)
 
 
 def test_a_name_is_text_in_one_line_that_is_not_too_long(root, ask):

@@ -14,7 +14,7 @@ from ..store.store import Store
 from ..tokens import count
 from ..views import listing, reading, searching, syncing
 from ..views.bundle import instructions
-from ..views.collecting import Workspace
+from ..views.collecting import Workspace, collected
 from ..views.context import context as route
 from ..views.context import narrowed
 from ..views.focus import focus as focus_view
@@ -95,7 +95,8 @@ def _calls(view: View) -> Iterator[str]:
 def context(session: Session, given: Given, room: Room) -> Part:
     """See `views.context.context`."""
     rank = given.get("rank")
-    store, searched = narrowed(session.store, session.workspace, rank, ())
+    known = collected(session.store, session.workspace)
+    store, searched = narrowed(session.store, known, rank, ())
     limit, mode = Limit(room.view), given.get("mode", "all")
     found = route(store, given["query"], limit, mode, searched=searched, call=tool_call)
     calls = instructions(found)

@@ -152,10 +152,12 @@ class Memex:
         semantic: whether hits are ordered by what they mean, too; None: as orgctx.toml has it.
         budget: int > 0, the most that `bundle.text` may cost.
         """
-        from ..views.context import context, narrowed, shell_call  # a focus should not pay for it
+        from ..views.collecting import collected  # a focus should not pay for it
+        from ..views.context import context, narrowed, shell_call
 
         names = texts("collection", collection)
-        store, searched = narrowed(self._store, self._workspace, rank, names)
+        known = collected(self._store, self._workspace)
+        store, searched = narrowed(self._store, known, rank, names)
         limit = Limit(budget, unit, encoding)
         call = shell_call(*self._options(rank, names))
         return context(
@@ -272,10 +274,10 @@ class Memex:
         Returns: Memex, with the same ledger.
         Raises: NotFound, OutOfRange, BadArgument.
         """
-        from ..views.collecting import confined
+        from ..views.collecting import collected, confined
 
-        names = texts("collection", collection)
-        found = Memex(confined(self._store, self._workspace, rank, names), self._workspace)
+        names, known = texts("collection", collection), collected(self._store, self._workspace)
+        found = Memex(confined(self._store, known, rank, names), self._workspace)
         found.ledger = self.ledger
         found._place = self._place
         found._confines = _confines(rank, names) or self._confines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -25,7 +24,7 @@ from .options import (
     scope_options,
     store_for,
     tell_fault,
-    tell_skipped,
+    told_collections,
     work_option,
 )
 
@@ -57,8 +56,8 @@ def context(query: str, form: str, **options: Any) -> None:
       orgctx context 'how do I prune an apple tree?' --root ~/org
     """
     every, _ = store_for([], {**options, "rank": None, "collection": ()})
-    tell_skipped(every)
-    store, searched = narrowed(every, os.curdir, options["rank"], options["collection"])
+    known = told_collections(every)
+    store, searched = narrowed(every, known, options["rank"], options["collection"])
     limit = limit_of(store, options, CONTEXT_BUDGET)
     shape = {"org": bundle.to_org, "md": bundle.to_markdown, "json": _json}[form]
     explain, mode, semantic = options["explain"], options["mode"], options["semantic"]

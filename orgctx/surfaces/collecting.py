@@ -46,7 +46,7 @@ def _show(store: Store, form: str, known: collecting.Collections) -> None:
     data = collecting.to_data(store, known)
     output.write(output.to_json(data) if form == "json" else collecting.to_text(data))
     tell_fault(store)
-    output.complain_of(known.problems)
+    output.complain_of([*known.problems, *collecting.without_notes(store, known)])
 
 
 @collections.command()

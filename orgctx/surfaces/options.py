@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from ..store.sync import Progress
+    from ..views.collecting import Collections
 
 ROOTS = "ORGCTX_ROOT"
 
@@ -197,8 +198,7 @@ def store_for(addresses: Sequence[str], options: dict[str, Any]) -> tuple[Store,
         return store, found
     from ..views.collecting import confined  # only who asks for it pays
 
-    tell_skipped(store)
-    return confined(store, os.curdir, options["rank"], options["collection"]), found
+    return confined(store, told_collections(store), options["rank"], options["collection"]), found
 
 
 def _edited_file(path: str) -> tuple[str, bool]:
@@ -312,11 +312,13 @@ def roots_or_default(roots: Sequence[str]) -> Sequence[str]:
     return roots or variable_roots()
 
 
-def tell_skipped(store: Store) -> None:
-    """Tell what of the workspace's collections could not be read."""
+def told_collections(store: Store) -> Collections:
+    """The collections in this workspace; what of them could not be read is told."""
     from ..views.collecting import collected  # only who asks for it pays
 
-    output.complain_of(collected(store, os.curdir).problems)
+    known = collected(store, os.curdir)
+    output.complain_of(known.problems)
+    return known
 
 
 def tell_fault(store: Store) -> None:

@@ -140,24 +140,31 @@ def _row_fault(row: Any) -> str:
     return "" if is_tier(row.get("tier", 0)) else "tier: give a whole number"
 
 
+def without_notes(store: Store, known: Collections) -> Iterator[Problem]:
+    """The paths of collections at which there is no note, as problems of the file that has them."""
+    notes, counted = [file.path for file in store.files()], {each.id for each in known.all}
+    for each in _configured(store):
+        for path in each.paths if each.id in counted else ():
+            if path and not any(f"{note}/".startswith(f"{path}/") for note in notes):
+                what = f"collection {plain(each.name)}: no note at {plain(path)}"
+                yield Problem(each.file, 0, what, "mend this one of its paths, or take it out")
+
+
 # --- What they confine ---------------------------------------------------------------------------
 
 
 def confined(
-    store: Store,
-    workspace: Workspace = None,
-    rank: int | None = None,
-    collection: Sequence[str] = (),
+    store: Store, known: Collections, rank: int | None = None, collection: Sequence[str] = ()
 ) -> Store:
     """The store, confined to a rank, or to collections by name; as it is if neither is given.
 
+    known: see `collected`.
     Raises: NotFound for a name, OutOfRange behind the last rank, BadArgument for both at once.
     """
     if rank is None and not collection:
         return store
     if rank is not None and collection:
         raise BadArgument("rank and collection: give one of them", where="rank")
-    known = collected(store, workspace)
     if rank is not None:
         return within(store, known.rank(rank).collections)
     return within(store, [each for name in collection for each in known.named(name)])

@@ -13,7 +13,7 @@ from ..core.model import Node
 from ..errors import BadArgument
 from ..store.store import Store
 from ..store.symbols import Symbol
-from .collecting import Workspace, collected, confined, within
+from .collecting import Collections, confined, within
 from .collecting import searched as told_of
 from .maps import outline_map
 from .page import brief, fit, plain, readable
@@ -141,15 +141,15 @@ def _is_semantic(store: Store, asked: bool | None) -> bool:
 
 
 def narrowed(
-    store: Store, workspace: Workspace, rank: int | None, collection: Sequence[str]
+    store: Store, known: Collections, rank: int | None, collection: Sequence[str]
 ) -> tuple[Store, Searched]:
     """The store, confined to a rank, by default the first; or to collections by name.
 
+    known: see `collected`.
     Raises: NotFound for a name, OutOfRange behind the last rank, BadArgument for both at once.
     """
     if collection or store.scope is not None:
-        return confined(store, workspace, rank, collection), EVERYWHERE
-    known = collected(store, workspace)
+        return confined(store, known, rank, collection), EVERYWHERE
     found = known.rank(rank or 0)
     told = told_of(known, found) if known.all else ""
     return within(store, found.collections), Searched(found.number, len(known.ranks), told)
