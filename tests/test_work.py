@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from test_cli import check_complaint
 
 from orgctx import NotFound, open_memex
 from orgctx.surfaces import cli
+from orgctx.tokens import count
 
 
 @pytest.fixture
@@ -259,3 +261,82 @@ def test_names_steer_no_terminal(notes, run, folder):
     assert found.out == "written x\\u001b[31m\\n.org\n"
     assert "\x1b" not in run("work", "log").out
     assert "work" in cli.COMMANDS
+
+
+def pages(run, *call):
+    """The pages of a call, each what it says without its last line; none is over its budget."""
+    while call:
+        found = run(*call)
+        assert found.status == 0
+        budget = int(call[call.index("--budget") + 1])
+        assert count(found.out) <= budget
+        *lines, last = found.out.splitlines(keepends=True)
+        rest = re.fullmatch(r"… (?:\d+ more lines?|and older ones): orgctx (.+)\n", last)
+        yield "".join(lines) if rest else found.out
+        call = shlex.split(rest[1]) if rest else ()
+
+
+def test_a_diff_comes_in_pages(notes, run, folder):
+    for at in range(5):
+        notes.put(f"n{at}.org", "".join(f"* Headline {n}\n" for n in range(40)), folder)
+    whole = run("work", "diff", "x", "--budget", "100000")
+    assert whole.err == ""
+    found = list(pages(run, "work", "diff", "x", "--budget", "300"))
+    assert len(found) > 3
+    assert "".join(found) == whole.out
+    cut = run("work", "diff", "x", "--budget", "300")
+    assert "orgctx: not all of it fits the budget; " in cut.err
+
+
+def test_a_diff_as_json_comes_in_pages(notes, run, folder):
+    for at in range(5):
+        notes.put(f"n{at}.org", "".join(f"* Headline {n}\n" for n in range(40)), folder)
+    whole = run("work", "diff", "x", "--json", "--budget", "100000")
+    rows = json.loads(whole.out)["edited"]
+    call, patches, turns = ["work", "diff", "x", "--json", "--budget", "400"], {}, 0
+    while call:
+        out = run(*call).out
+        assert count(out) <= 400
+        data, turns = json.loads(out), turns + 1
+        for each in data["edited"]:
+            patches[each["path"]] = patches.get(each["path"], "") + each["patch"]
+        call = shlex.split(data["rest"][0]["call"])[1:] if data["rest"] else []
+    assert turns > 3
+    assert patches == {each["path"]: each["patch"] for each in rows}
+
+
+def test_the_log_comes_in_pages(notes, run, folder):
+    for at in range(12):
+        notes.put(f"n{at}.org", "* N\n", folder)
+        run("work", "commit", "x", "-m", f"the commit {at}")
+    whole = run("work", "log").out
+    assert whole.count("\n") == 12
+    for how in ("--budget", "150"), ("--limit", "5", "--budget", "4000"):
+        found = list(pages(run, "work", "log", *how))
+        assert len(found) > 2
+        assert "".join(found) == whole
+    data = json.loads(run("work", "log", "--json", "--budget", "900").out)
+    assert 0 < len(data["log"]) < 12
+    assert data["rest"][0]["call"].endswith(f"--after {data['log'][-1]['revision'][:12]}")
+    check_complaint(run("work", "log", "--after", "abcdef"), 1)
+
+
+def test_what_is_shown_comes_in_pages(notes, run, folder):
+    text = "".join(f"* Headline {n}\nits text\n" for n in range(200))
+    notes.put("long.org", text, folder)
+    run("work", "commit", "x", "-m", "long")
+    revision = run("work", "log").out[:12]
+    found = list(pages(run, "work", "show", f"{revision}:long.org", "--budget", "500"))
+    assert len(found) > 2
+    assert "".join(found) == text
+    assert list(pages(run, "work", "show", revision, "--budget", "500"))[1:]
+    assert run("work", "show", f"{revision}:long.org").out == text
+
+
+def test_a_page_that_no_line_fits_is_refused(notes, run, folder):
+    notes.put("n.org", "* N\n", folder)
+    for call in ("diff", "x"), ("diff", "x", "--json"):
+        found = run("work", *call, "--budget", "3")
+        check_complaint(found, 3)
+        needed = re.search(r"budget of (\d+) or more", found.err)[1]
+        assert run("work", *call, "--budget", needed).status == 0

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import click
 
+from ..config import load, users_file
 from ..core.entry import many
 from ..core.heading import printable
+from ..tokens import counter
+from ..views.page import fit, lines_in
+from ..views.shell import shell_command
+from ..views.view import BUDGET, READING_BUDGET, Limit
 from ..workcopy import POLICIES, Workcopies, seconds
-from ..workcopy.record import CONFLICT, REFUSED, Outcome
-from ..workcopy.showing import log_line, outcome_line, status_line
+from ..workcopy.port import Edited
+from ..workcopy.record import CONFLICT, REFUSED, Outcome, Record
+from ..workcopy.showing import DIGITS, log_line, outcome_line, status_line
 from . import output
-from .options import Whole, all_roots_option, format_option, option, roots_or_default
+from .options import (
+    Whole,
+    all_roots_option,
+    budget_option,
+    format_option,
+    given,
+    limit_by,
+    option,
+    roots_or_default,
+)
+
+Call = Callable[[str], str]
+"""How a call that goes on is written: (behind what) -> the call."""
+_after = option(
+    "--after", type=Whole(0), default=0, metavar="N", help="Pass over N lines: the next page."
+)
 
 
 @click.group()
@@ -65,19 +90,74 @@ def status(form: str) -> None:
 
 @work.command()
 @click.argument("copy_id", metavar="ID")
+@budget_option()
+@_after
 @format_option("text")
-def diff(copy_id: str, form: str) -> None:
+def diff(copy_id: str, after: int, form: str, **options: Any) -> None:
     """Print what was edited in a copy, as a patch.
+
+    What does not fit the budget is counted in the last line, with the call that goes on.
 
     \b
     Example:
       orgctx work diff draft
     """
-    rows = Workcopies().diff(copy_id)
+    rows, limit = Workcopies().diff(copy_id), _limit(options)
+    again = _going_on("diff", copy_id)
     if form == "json":
-        output.write(output.to_json({"edited": [each._asdict() for each in rows]}))
+        output.write(_diff_json(rows, after, limit, again))
     else:
-        output.write("".join(each.patch for each in rows))
+        _write_lines("".join(each.patch for each in rows), after, limit, again)
+
+
+def _diff_json(rows: Sequence[Edited], after: int, limit: Limit, again: Call) -> str:
+    """As many lines of the patches as fit, each with its note."""
+    lines = [(each, line) for each in rows for line in _lines(each.patch)][after:]
+
+    def write(shown: int) -> str:
+        kept = groupby(lines[:shown], key=itemgetter(0))
+        edited = [
+            {**each._asdict(), "patch": "".join(line for _, line in group)} for each, group in kept
+        ]
+        more = len(lines) - shown
+        rest = {"kind": "line", "more": more, "call": again(str(after + shown))}
+        return output.to_json({"edited": edited, "rest": [rest] if more else []})
+
+    return write(fit(write, len(lines), limit, _counter(limit)))
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _write_lines(text: str, after: int, limit: Limit, again: Call) -> None:
+    """Print what fits; what does not is told twice, as the text may be on its way into a file."""
+    call = partial(_behind, again, after)
+    shown, rest = lines_in(_lines(text)[after:], limit, _counter(limit), call)
+    output.write(shown + "".join(f"{each}\n" for each in rest))
+    if rest:
+        output.complain("not all of it fits the budget", "give a larger --budget, or page on")
+
+
+def _behind(again: Call, after: int, shown: int) -> str:
+    return again(str(after + shown))
+
+
+def _limit(options: dict[str, Any], budget: int = BUDGET) -> Limit:
+    return limit_by([load(users_file(), is_users=True)], options, budget)
+
+
+def _counter(limit: Limit) -> Callable[[str], int]:
+    return counter(limit.unit, limit.encoding)
+
+
+def _going_on(name: str, *arguments: str) -> Call:
+    """The running command, going on behind a place."""
+
+    def call(after: str) -> str:
+        return shell_command(f"work {name}", arguments, [*given("after"), "--after", after])
+
+    return call
 
 
 @work.command()
@@ -162,32 +242,50 @@ def prune(older_than: str) -> None:
 
 @work.command()
 @option("--limit", type=Whole(1), default=20, metavar="N", help="The newest so many.")
+@option("--after", default="", metavar="REV", help="Go on behind it: the next page.")
+@budget_option()
 @format_option("text")
-def log(limit: int, form: str) -> None:
+def log(limit: int, after: str, form: str, **options: Any) -> None:
     """List what was committed or discarded, the newest first.
 
     \b
     Example:
       orgctx work log --limit 5
     """
-    rows = Workcopies().log(limit)
-    if form == "json":
-        data = [{"revision": revision, **record.to_data()} for revision, record in rows]
-        output.write(output.to_json({"log": data}))
-    else:
-        output.write("".join(log_line(*row) for row in rows))
+    rows, budget, again = Workcopies().log(limit + 1, after), _limit(options), _going_on("log")
+    most = min(limit, len(rows))
+    shape = _log_json if form == "json" else _log_text
+
+    def write(shown: int) -> str:
+        is_all = shown == len(rows)
+        return shape(rows[:shown], "" if is_all else again(rows[shown - 1][0][:DIGITS]))
+
+    output.write(write(fit(write, most, budget, _counter(budget))))
+
+
+def _log_text(rows: Sequence[tuple[str, Record]], call: str) -> str:
+    return "".join(log_line(*row) for row in rows) + (call and f"… and older ones: {call}\n")
+
+
+def _log_json(rows: Sequence[tuple[str, Record]], call: str) -> str:
+    data = [{"revision": revision, **record.to_data()} for revision, record in rows]
+    return output.to_json({"log": data, "rest": [{"kind": "record", "call": call}] if call else []})
 
 
 @work.command()
 @click.argument("revision", metavar="REV[:PATH]")
-def show(revision: str) -> None:
+@budget_option(READING_BUDGET)
+@_after
+def show(revision: str, after: int, **options: Any) -> None:
     """Print a commit, or a version of a note.
 
     REV is of a commit, or of a version as `commit` and `read` name it. PATH is a note in a commit;
-    base/, ours/ or theirs/ before it mean another version than the result.
+    base/, ours/ or theirs/ before it mean another version than the result. What does not fit the
+    budget is counted in the last line, with the call that goes on.
 
     \b
     Example:
       orgctx work show 3fa9c1d2
     """
-    output.write(Workcopies().show(revision))
+    limit, again = _limit(options, READING_BUDGET), _going_on("show", revision)
+    _write_lines(Workcopies().show(revision), after, limit, again)

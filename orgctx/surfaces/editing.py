@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import NamedTuple
 
-from ..core.entry import many
 from ..errors import BadArgument, NotFound
 from ..tokens import count
-from ..views.page import fit
+from ..views.page import lines_in
 from ..views.view import Limit
 from ..workcopy import POLICIES, Copy, Workcopies
 from ..workcopy.entries import HEADLINES, WHERE
@@ -130,9 +129,9 @@ def diff(session: Editing, given: Given, room: Room) -> Part:
         return Part("nothing was edited\n")
 
     def call(shown: int) -> str:
-        return f": {tool_call('diff', {**given, 'after': after + shown})}"
+        return tool_call("diff", {**given, "after": after + shown})
 
-    body, calls = _page(lines[after:], room, call)
+    body, calls = lines_in(lines[after:], Limit(room.view), count, call)
     return Part(body, calls, lists={"edited": data})
 
 
@@ -141,26 +140,10 @@ def commit(session: Editing, given: Given, room: Room) -> Part:
     how = {each: given[each] for each in ("on_conflict", "allow_shrink") if each in given}
     report = session.desk.copies.commit(session.desk.copy.id, given["message"], **how)
     lines = [outcome_line(each) for each in report.outcomes] or ["nothing was edited\n"]
-    body, _ = _page(lines, room)
+    body, _ = lines_in(lines, Limit(room.view), count, lambda shown: "")
     data = [{"path": each.path, "what": each.what} for each in report.outcomes]
     facts = {"revision": report.revision, "is_whole": report.is_whole}
     return Part(body, (), facts, {"outcomes": data})
-
-
-def _page(
-    lines: Sequence[str], room: Room, call: Callable[[int], str] = lambda shown: ""
-) -> tuple[str, Sequence[str]]:
-    """As many lines as fit, and how many more there are. call: (shown) -> what gets them."""
-
-    def rest(shown: int) -> list[str]:
-        more = len(lines) - shown
-        return [f"… {many(more, 'more line')}{call(shown)}"] if more > 0 else []
-
-    def write(shown: int) -> str:
-        return "".join(lines[:shown]) + "".join(f"{line}\n" for line in rest(shown))
-
-    shown = fit(write, len(lines), Limit(room.view), count)
-    return "".join(lines[:shown]), rest(shown)
 
 
 _WHERE = Parameter("string", "default last", WHERE)

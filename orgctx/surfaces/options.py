@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from ..config import load, users_file
+from ..config import Config, load, users_file
 from ..errors import OrgctxError
 from ..store import address as naming
 from ..store.opening import open_store
@@ -256,7 +256,11 @@ def limit_of(store: Store, options: dict[str, Any], budget: int = BUDGET) -> Lim
 
     budget: the program's own for this command.
     """
-    configs = [*store.configs.values(), store.config]
+    return limit_by([*store.configs.values(), store.config], options, budget)
+
+
+def limit_by(configs: Sequence[Config], options: dict[str, Any], budget: int = BUDGET) -> Limit:
+    """As `limit_of`, where no store is asked. configs: the settings that hold, first ones first."""
     given = {name: options.get(name) for name in ("budget", "unit", "encoding", "ids")}
     for name in ("budget", "encoding"):
         if given[name] is None:

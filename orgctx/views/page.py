@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from ..core.entry import many
 from ..core.heading import printable
 from ..errors import BudgetTooSmall
 from .view import Limit
@@ -84,6 +85,26 @@ def fit(
         if cost(rows) <= limit.budget:
             return rows
     raise _too_small(limit, min(count(printed(rows)) for rows in tried), what)
+
+
+def lines_in(
+    lines: Sequence[str], limit: Limit, count: Callable[[str], int], call: Callable[[int], str]
+) -> tuple[str, Sequence[str]]:
+    """As many lines as fit, and what is said of the others: how many, and the call for them.
+
+    count: in `limit.unit`. call: (lines shown) -> what gets the others; "" if nothing does.
+    Raises: BudgetTooSmall.
+    """
+
+    def rest(shown: int) -> list[str]:
+        more, how = len(lines) - shown, call(shown)
+        return [f"… {many(more, 'more line')}{how and f': {how}'}"] if more > 0 else []
+
+    def write(shown: int) -> str:
+        return "".join(lines[:shown]) + "".join(f"{line}\n" for line in rest(shown))
+
+    shown = fit(write, len(lines), limit, count)
+    return "".join(lines[:shown]), rest(shown)
 
 
 def _too_small(limit: Limit, needed: int, what: str) -> BudgetTooSmall:

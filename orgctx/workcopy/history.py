@@ -114,12 +114,18 @@ class History:
         commit.message = record.message.encode("utf-8", "surrogateescape") + b"\n"
         return commit
 
-    def log(self) -> Iterator[tuple[str, Record]]:
-        """Each record with its revision, the newest first."""
+    def log(self, after: str = "") -> Iterator[tuple[str, Record]]:
+        """Each record with its revision, the newest first.
+
+        after: how a revision begins; those behind it alone. Raises: NotFound, Ambiguous.
+        """
+        behind = self.find(after) if after else None
+        if behind and not behind[1]:
+            raise NotFound(f"{after}: no record", "see them with: orgctx work log", after)
         if not self._folder.exists():
             return
         repository = self._repository
-        revision = _head(repository)
+        revision = _parent(repository, behind[0]) if behind else _head(repository)
         while revision:
             commit = _commit_of(repository, revision)
             yield commit.id.decode(), _record_of(repository, commit)
@@ -174,6 +180,12 @@ def _head(repository: Repo) -> ObjectID | None:
     with suppress(KeyError):
         return repository.refs[Ref(BRANCH)]
     return None
+
+
+def _parent(repository: Repo, revision: str) -> ObjectID | None:
+    from dulwich.objects import ObjectID
+
+    return next(iter(_commit_of(repository, ObjectID(revision.encode())).parents), None)
 
 
 def _commit_of(repository: Repo, revision: ObjectID) -> Commit:

@@ -229,10 +229,13 @@ class Workcopies:
                 self._discard(each, f"pruned: not used for {int(older_than)} seconds")
         return old
 
-    def log(self, limit: int = 20) -> list[tuple[str, Record]]:
-        """The newest records, each with its revision."""
+    def log(self, limit: int = 20, after: str = "") -> list[tuple[str, Record]]:
+        """The newest records, each with its revision.
+
+        after: the revision of one; those that are older. Raises: NotFound, Ambiguous.
+        """
         with self._locked():
-            return list(islice(History(self._state.history).log(), limit))
+            return list(islice(History(self._state.history).log(after), limit))
 
     def show(self, revision: str) -> str:
         """A record, or a version of a file; see `showing.Past.show`."""

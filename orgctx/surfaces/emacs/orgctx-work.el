@@ -67,7 +67,10 @@
 \\<orgctx-work-diff-mode-map>\\[orgctx-work-commit] commits it."
   (interactive (list (orgctx--read-copy)))
   (orgctx--ask-json
-   `("work" "diff" "--format" "json" "--" ,(orgctx--copy-id copy))
+   ;; All of it: a person reads it here, who commits what is shown.
+   `("work" "diff" "--format" "json"
+     "--budget" ,(number-to-string most-positive-fixnum)
+     "--" ,(orgctx--copy-id copy))
    (lambda (data) (orgctx--show-diff copy (alist-get 'edited data)))))
 
 (defun orgctx--show-diff (copy edited)
