@@ -991,3 +991,96 @@ def test_all_that_the_log_begins_with_is_on_the_disk(notes, monkeypatch):
     kept += [each for each in (history / "refs").rglob("*") if each.is_file()]
     assert len(kept) > 5
     assert {each.stat().st_ino for each in kept} <= written
+
+
+# --- folders -------------------------------------------------------------------------------------
+
+
+def test_folders_that_a_commit_empties_are_deleted_as_git_does(tmp_path):
+    kept = {"a.org": "* A\n", "kept/b.org": "* B\n", "kept/.hidden": "", "other/p.png": ""}
+    notes = Notes.make(tmp_path, {**kept, "deep/er/c.org": "* C\n", "deep/d.org": "* D\n"})
+    (notes.root / "empty").mkdir()
+    folder = notes.work.open("x").folder
+    for path in "kept/b.org", "deep/er/c.org", "deep/d.org":
+        (folder / path).unlink()
+    notes.work.commit("x", "m")
+    assert sorted(each.name for each in notes.root.iterdir()) == [
+        "a.org",
+        "empty",
+        "kept",
+        "other",
+    ]
+    assert [each.name for each in (notes.root / "kept").iterdir()] == [".hidden"]
+
+
+def test_a_root_stays_when_all_its_notes_are_deleted(tmp_path):
+    notes = Notes.make(tmp_path, {"a.org": "* A\n", "d/b.org": "* B\n"})
+    folder = notes.work.open("x").folder
+    for path in "a.org", "d/b.org":
+        (folder / path).unlink()
+    notes.work.commit("x", "m")
+    assert [*notes.root.iterdir()] == []
+
+
+def test_a_folder_of_a_deletion_that_is_refused_stays(tmp_path):
+    notes = Notes.make(tmp_path, {"a.org": "* A\n", "d/b.org": "* B\n"})
+    folder = notes.work.open("x").folder
+    (folder / "d/b.org").unlink()
+    notes.put("d/b.org", "* B\nedited\n")
+    assert notes.outcomes() == {"d/b.org": "conflict"}
+    assert notes.get("d/b.org") == "* B\nedited\n"
+
+
+def test_a_folder_that_is_gone_from_the_notes_goes_from_the_copy(tmp_path):
+    notes = Notes.make(tmp_path, {"a.org": "* A\n", "d/e/b.org": "* B\n"})
+    folder = notes.work.open("x").folder
+    shutil.rmtree(notes.root / "d")
+    notes.work.open("x")
+    assert [each.name for each in folder.iterdir()] == ["a.org"]
+
+
+def test_all_that_a_commit_makes_or_deletes_is_on_the_disk(tmp_path, monkeypatch):
+    """After the last change of a folder's names somebody has waited for the disk."""
+    notes = Notes.make(tmp_path, {"a.org": "* A\n", "d/b.org": "* B\n"})
+    folder = notes.work.open("x").folder
+    (folder / "d/b.org").unlink()
+    notes.put("new/deep/er/n.org", "* N\n", folder)
+    notes.replace("a.org", "A", "A too", folder)
+    waiting, seen = set(), set()
+
+    def place(path, descriptor):
+        return os.path.dirname(path) or "." if descriptor is None else descriptor
+
+    def number(path):
+        return os.stat(path).st_ino
+
+    def changing(name, of_last):
+        call = getattr(os, name)
+
+        def changed(*arguments, **keywords):
+            found = call(*arguments, **keywords)
+            path = os.fspath(arguments[1 if of_last else 0])
+            descriptor = keywords.get("dst_dir_fd" if of_last else "dir_fd")
+            waiting.add(number(place(path, descriptor)))
+            seen.add(name)
+            return found
+
+        monkeypatch.setattr(os, name, changed)
+
+    fsync = os.fsync
+
+    def synced(descriptor):
+        fsync(descriptor)
+        waiting.discard(number(descriptor))
+
+    for name, of_last in ("mkdir", False), ("replace", True), ("rename", True):
+        changing(name, of_last)
+    monkeypatch.setattr(os, "fsync", synced)
+    notes.work.commit("x", "m")
+    monkeypatch.undo()
+    ours = [notes.root, *(each for each in notes.root.rglob("*") if each.is_dir())]
+    history = State().history
+    ours += [history.parent, history, *(each for each in history.rglob("*") if each.is_dir())]
+    assert {"mkdir", "replace"} <= seen
+    lost = [each for each in ours if number(each) in waiting]
+    assert lost == []

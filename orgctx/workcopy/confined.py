@@ -200,9 +200,10 @@ class Folder:
         if signature(self.stat(name)) != signature(found):
             raise Stale(f"{name}: it has just changed", "try again", name)
 
-    def sync(self) -> None:
-        """Have what was written, renamed or removed in the folder on the disk."""
-        os.fsync(self.descriptor)
+    def sync(self, parts: tuple[str, ...] = ()) -> None:
+        """Have what was written, renamed or removed in the folder, or in one below, on the disk."""
+        with self.within(parts) as folder:
+            os.fsync(folder.descriptor)
 
     def sweep(self) -> None:
         """Delete what a killed command has left in the folder."""
@@ -310,10 +311,29 @@ class Files:
             return folder.write(name, data, mode, mtime, like, is_durable, before is not None)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Have what was written or deleted at some paths on the disk."""
-        for path in {path.rpartition("/")[0]: path for path in paths}.values():
-            with suppress(NotFound, OutsideRoot, Unreadable), self.at(path) as (folder, _):
-                folder.sync()
+        """Have what was written or deleted at some paths on the disk, and the folders on the way.
+
+        One of these may be new, and would be gone after a power cut with all that is in it.
+        """
+        for root, parts in sorted({way for path in paths for way in self._ways(path)}):
+            with suppress(NotFound, OutsideRoot, Unreadable), Folder.at(root) as top:
+                top.sync(parts)
+
+    def _ways(self, path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
+        """The folders that lead to a file, the root first: each by its root and what is below."""
+        root, inside = self.root(path)
+        parts = parts_of(inside)
+        yield from ((root.folder, parts[:at]) for at in range(len(parts)))
+
+    def tidy(self, path: str) -> None:
+        """Delete the folders that led to a file that is gone, as far as they are empty now.
+
+        As git does; never a root. One that is not empty, or cannot be deleted, is where it ends.
+        """
+        with suppress(OSError, NotFound, OutsideRoot, Unreadable):
+            for root, parts in reversed([*self._ways(path)][1:]):
+                with Folder.at(root) as top, top.within(parts[:-1]) as folder:
+                    os.rmdir(parts[-1], dir_fd=folder.descriptor)
 
     def sweep(self, path: str) -> None:
         """Delete what a killed command has left in a file's folder."""

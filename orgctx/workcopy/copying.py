@@ -162,6 +162,8 @@ class Copying:
             self._base.set(path, before)
             return
         copy = self._files.write(path, self._base.data(path), mtime=mtime)
+        if not copy:
+            self._files.tidy(path)
         if copy:
             self._base.rows[path] = self._base.rows[path]._replace(copy=signature(copy))
 

@@ -46,6 +46,8 @@ class History:
         if not self._folder.exists():
             self._new.mkdir(mode=0o700)
             Repo.init_bare(str(self._new), default_branch=b"main").close()
+            for each in (self._new, *self._new.rglob("*")):
+                _sync(each)
             os.replace(self._new, self._folder)
         repository = Repo(str(self._folder), bare=True)
         repository.object_store.fsync_object_files = True
@@ -73,6 +75,20 @@ class History:
         else:
             for blob in blobs:
                 store.add_object(blob)
+        self._sync()
+
+    def _sync(self) -> None:
+        """Have the folders on the disk that git does not wait for: new files are in some."""
+        objects = self._folder / "objects"
+        inner = (each for each in objects.iterdir() if each.is_dir())
+        for each in (
+            *inner,
+            objects,
+            self._folder / "refs/heads",
+            self._folder,
+            self._folder.parent,
+        ):
+            _sync(each)
 
     def record(self, record: Record) -> str:
         """Put a record on top of the log; all versions that it names are kept already.
@@ -98,7 +114,9 @@ class History:
         commit = self._commit(record, commit_tree(store, rows))
         commit.parents = [head] if head else []
         store.add_object(commit)
+        self._sync()
         repository.refs[Ref(BRANCH)] = commit.id
+        self._sync()
         return commit.id.decode()
 
     @staticmethod
@@ -172,6 +190,15 @@ class History:
         store = repository.object_store
         kinds = {id_: store[id_].type_name for id_ in store.iter_prefix(prefix.encode())}
         return {i.decode(): kind == b"commit" for i, kind in kinds.items() if kind != b"tree"}
+
+
+def _sync(place: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _head(repository: Repo) -> ObjectID | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import quote, unquote
 
-from ..errors import BadArgument, OrgctxError
+from ..errors import BadArgument, OrgctxError, Unreadable
 from ..store.files import real
 from ..store.roots import check_name
 from .confined import Folder
@@ -43,8 +43,7 @@ class State:
         """
         from filelock import FileLock, Timeout  # only who works with copies pays
 
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.copies.mkdir(exist_ok=True, mode=0o700)
+        _make(self.copies)
         lock = FileLock(self.folder / "lock", WAIT_SECONDS, poll_interval=0.01)
         try:
             lock.acquire()
@@ -93,6 +92,15 @@ def failed(error: OSError, hint: str) -> OrgctxError:
     """What could not be read or written, and what that means."""
     name = error.filename or "the state folder"
     return OrgctxError(f"{name}: {error.strerror}", hint, str(name))
+
+
+def _make(place: Path) -> None:
+    """Have a folder, and those above it, for the user alone; no power cut takes it away."""
+    if not place.is_dir():
+        _make(place.parent)
+        place.mkdir(exist_ok=True, mode=0o700)
+        with suppress(Unreadable), Folder.at(place.parent) as above:
+            above.sync()
 
 
 def _default() -> Path:

@@ -58,7 +58,15 @@ class Task(NamedTuple):
         """
         is_done = all(self._turn(each, each.theirs, each.result) for each in self._written)
         self.notes.sync(each.path for each in self._written)
+        if is_done:
+            self._tidy()
         return is_done
+
+    def _tidy(self) -> None:
+        """Delete folders that are empty without the notes that were deleted; nothing is undone."""
+        for each in self._written:
+            if each.result is None:
+                self.notes.tidy(each.path)
 
     def undo(self) -> None:
         """Put back what was written.
