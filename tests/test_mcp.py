@@ -11,9 +11,11 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,10 +30,11 @@ from notes import write
 from program import PROGRAM, Ask, run_python
 
 from orgctx import open_memex
+from orgctx.errors import Unreadable
 from orgctx.surfaces import serving
 from orgctx.surfaces.answers import ERROR, compact
 from orgctx.surfaces.clients import CLIENTS, snippet
-from orgctx.surfaces.editing import new_desk
+from orgctx.surfaces.editing import Desk, new_desk
 from orgctx.surfaces.serving import SHOWS_DATA_ALONE
 from orgctx.surfaces.tools import READING
 from orgctx.tokens import count
@@ -312,6 +315,51 @@ def test_what_a_forgotten_session_has_edited_is_told_at_the_end(
     left = [desks[0].copy.id, desks[4].copy.id]
     assert server.close() == left
     assert [each.id for each in desks[0].copies.status()] == sorted(left)
+
+
+def test_a_session_that_opens_slowly_lets_the_others_answer(notes: Path) -> None:
+    desks = [new_desk([str(notes)]) for _ in range(2)]
+    store, is_opening, may_go_on = desks[0].copy.store, threading.Event(), threading.Event()
+
+    opened = iter(desks)
+
+    def open_desk() -> Desk:
+        if (desk := next(opened)) is desks[1]:
+            is_opening.set()
+            assert may_go_on.wait(30)
+        return desk
+
+    server = serving.Server(lambda progress: store, open_desk=open_desk)
+    server._tools(("fast", ""), store)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(server._tools, ("slow", ""), store)
+        assert is_opening.wait(30)
+        fast = threads.submit(server._answered, ("fast", ""), "ls", {}, lambda done, total: None)
+        try:
+            assert not fast.result(timeout=30).is_error
+            assert not slow.done()
+        finally:
+            may_go_on.set()
+        assert slow.result(timeout=30) is server._tools(("slow", ""), store)
+    assert server.close() == []
+    assert desks[0].copies.status() == []
+
+
+def test_a_session_whose_copy_cannot_be_opened_tries_again(notes: Path) -> None:
+    desk = new_desk([str(notes)])
+    turns = iter([Unreadable("no room"), desk])
+
+    def open_desk() -> Desk:
+        turn = next(turns)
+        if isinstance(turn, Desk):
+            return turn
+        raise turn
+
+    server = serving.Server(lambda progress: desk.copy.store, open_desk=open_desk)
+    with pytest.raises(Unreadable):
+        server._tools(("", ""), desk.copy.store)
+    assert not server._tools(("", ""), desk.copy.store).call("ls").is_error
+    assert server.close() == []
 
 
 def test_a_copy_that_is_named_is_the_one_of_the_command(notes: Path, ask: Ask) -> None:

@@ -62,7 +62,7 @@ class Server(MCPServer[Any]):
         self._notes, self._structured = _Notes(open_notes), structured
         self._workers = ThreadPoolExecutor(WORKERS, "orgctx")
         self._stopping = threading.Event()
-        self._sessions: OrderedDict[tuple[str, str], Tools] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
         self._left: list[str] = []
         self._lock = threading.Lock()
 
@@ -105,10 +105,9 @@ class Server(MCPServer[Any]):
         """
         self._stopping.set()
         self._workers.shutdown(wait=self._is_writing, cancel_futures=True)
-        with self._lock:
-            while self._sessions:
-                self._forget()
-            return self._left
+        while self._sessions:
+            self._forget()
+        return self._left
 
     def _answered(
         self, session: tuple[str, str], name: str, arguments: dict[str, Any], told: _Told
@@ -123,19 +122,26 @@ class Server(MCPServer[Any]):
 
     def _tools(self, session: tuple[str, str], store: Store) -> Tools:
         """The tools of a session; those of the longest unused ones are forgotten."""
-        with self._lock:
-            if session not in self._sessions:
-                has_data, open_desk = self._gets_data(session[1]), self._open_desk
-                desk = open_desk() if open_desk else None
-                self._sessions[session] = Tools(store, has_data, workspace=os.curdir, desk=desk)
-            self._sessions.move_to_end(session)
-            if len(self._sessions) > 2 * SESSIONS:
+        while True:
+            with self._lock:
+                new = _Session(partial(self._opened, session, store))
+                found = self._sessions.setdefault(session, new)
+                self._sessions.move_to_end(session)
+                is_full = len(self._sessions) > 2 * SESSIONS
+            if is_full:
                 self._forget()
-            return self._sessions[session]
+            if tools := found.tools():
+                return tools
+
+    def _opened(self, session: tuple[str, str], store: Store) -> Tools:
+        desk = self._open_desk() if self._open_desk else None
+        return Tools(store, self._gets_data(session[1]), workspace=os.curdir, desk=desk)
 
     def _forget(self) -> None:
         """End the longest unused session; its copy is told of at the end if it has edits."""
-        if name := self._sessions.popitem(last=False)[1].close():
+        with self._lock:
+            _, session = self._sessions.popitem(last=False)
+        if name := session.close():
             self._left.append(name)
 
     def _gets_data(self, client: str) -> bool:
@@ -162,6 +168,28 @@ def _session_of(context: Context[Any, Any] | None) -> tuple[str, str]:
 
 class _Stopped(Exception):
     """Nobody waits for the answer any more."""
+
+
+class _Session:
+    """The tools of a session, opened by its first call: the other sessions do not wait for that."""
+
+    def __init__(self, open_tools: Callable[[], Tools]) -> None:
+        self._open, self._lock = open_tools, threading.Lock()
+        self._tools: Tools | None = None
+        self._is_ended = False
+
+    def tools(self) -> Tools | None:
+        """None if the session has ended. Raises: what opening raises; the next call tries anew."""
+        with self._lock:
+            if self._tools is None and not self._is_ended:
+                self._tools = self._open()
+            return self._tools
+
+    def close(self) -> str:
+        """End it. Returns: the name of a copy made for it that has edits, or ""."""
+        with self._lock:
+            tools, self._tools, self._is_ended = self._tools, None, True
+        return tools.close() if tools else ""
 
 
 class _Notes:
