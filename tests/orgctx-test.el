@@ -1013,6 +1013,8 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
 
 ;;; A question
 
+(defvar org-inlinetask-min-level)
+
 (ert-deftest orgctx-test-context ()
   (orgctx-test-in-memex
    (delete-file (concat folder "orgctx.toml"))
@@ -1062,6 +1064,34 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
       (forward-line)
       (orgctx-test-keys "RET")
       (should (string-suffix-p "/fruit — apple.org" (buffer-file-name))))))
+
+(ert-deftest orgctx-test-context-links-of-names-with-an-ending-in-them ()
+  (orgctx-test-in "fruit.org — apple.org" "#+begin_src elisp\n(defun leaf ())\n#+end_src
+* Leaf :leaf:\nleaf text\n"
+    (let ((orgctx-roots (list folder)) (places nil))
+      (orgctx-test-shown (orgctx-context "leaf"))
+      (while (search-forward "fruit.org — apple.org" nil t)
+        (when-let ((place (get-text-property (line-beginning-position)
+                                             'orgctx-address)))
+          (cl-pushnew (replace-regexp-in-string ":[0-9]+\\'" "" place) places
+                      :test #'equal)))
+      (should (equal places '("fruit.org — apple.org")))
+      (orgctx-test-at "* likely files")
+      (forward-line)
+      (orgctx-test-keys "RET")
+      (should (string-suffix-p "/fruit.org — apple.org" (buffer-file-name))))))
+
+(ert-deftest orgctx-test-inline-tasks-are-text-where-they-are-in-org ()
+  (orgctx-test-in "a.org" "* A\n*************** An inline task\n"
+    (let ((org-inlinetask-min-level 15))
+      (cl-letf (((symbol-value 'features) (remq 'org-inlinetask features)))
+        (orgctx-test-shown (orgctx-ls "a.org"))
+        (should (string-match-p " 1 headline" (buffer-string))))
+      (cl-letf (((symbol-value 'features) (cons 'org-inlinetask features)))
+        (orgctx-test-shown (orgctx-ls "a.org"))
+        (should (string-match-p " 0 headlines" (buffer-string)))
+        (let ((org-inlinetask-min-level nil))
+          (should-not (orgctx--note-arguments)))))))
 
 ;;; Collections
 

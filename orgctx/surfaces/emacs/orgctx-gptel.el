@@ -153,7 +153,7 @@ its call."
         (given (cl-loop for name in names for value in values
                         unless (memq value '(nil :null))
                         collect (cons name value))))
-    (orgctx--ask `("tool" ,@(orgctx--root-arguments) "--" ,tool "-")
+    (orgctx--ask `("tool" ,@(orgctx--note-arguments) "--" ,tool "-")
                  callback
                  :input (encode-coding-string
                          (if given (json-encode given) "{}") 'utf-8-unix)

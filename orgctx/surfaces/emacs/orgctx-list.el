@@ -94,7 +94,7 @@ With prefix argument, ask for PATH: a folder, a file or any address.
 (defun orgctx--ls (path above)
   "List what is below PATH, to which one came by the addresses ABOVE."
   (orgctx--ask-json
-   `("ls" "--format" "json" ,@(orgctx--root-arguments) "--" ,path)
+   `("ls" "--format" "json" ,@(orgctx--note-arguments) "--" ,path)
    (lambda (listing)
      (orgctx--list "*orgctx ls*" #'orgctx-ls-mode
                    (lambda () (orgctx--ls path above))
@@ -168,7 +168,7 @@ On a line that counts more, list those, too."
                   (forward-line -1))
                 (alist-get 'address (orgctx--row)))))
     (orgctx--ask-json
-     `("ls" "--format" "json" ,@(orgctx--root-arguments)
+     `("ls" "--format" "json" ,@(orgctx--note-arguments)
        ,@(unless (member kind '("headline" "root")) (list "--kind" kind))
        "--after" ,last "--" ,orgctx--path)
      (lambda (listing)

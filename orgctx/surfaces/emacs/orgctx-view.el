@@ -452,7 +452,7 @@ It is looked up as QUERY is asked, by default as seen from this buffer."
              (bytes (or bytes (and (orgctx--query-source query)
                                    (orgctx--buffer-bytes)))))
          (orgctx--ask-json
-          `("where" "--format" "json" ,@(orgctx--root-arguments)
+          `("where" "--format" "json" ,@(orgctx--note-arguments)
             ,@(and bytes (list "--stdin-path" (orgctx--place)))
             "--" ,address)
           (lambda (found) (orgctx--go-to host found))
@@ -503,7 +503,7 @@ It is looked up as QUERY is asked, by default as seen from this buffer."
 It is what a model may be given, of the program's own budget."
   (interactive
    (list (read-string "Ask the notes: " nil 'orgctx-context-history)))
-  (orgctx--ask `("context" ,@(orgctx--root-arguments) "--" ,question)
+  (orgctx--ask `("context" ,@(orgctx--note-arguments) "--" ,question)
                (lambda (text) (orgctx--show-context text question))))
 
 (defun orgctx--show-context (text question)
@@ -531,14 +531,41 @@ It is what a model may be given, of the program's own budget."
 (defun orgctx--mark-places ()
   "Make links of the places in this bundle."
   (with-silent-modifications
-    (pcase-dolist (`(,section . ,pattern) orgctx--place-patterns)
+    (let ((known (orgctx--known-paths)))
+      (pcase-dolist (`(,section . ,pattern) orgctx--place-patterns)
+        (goto-char (point-min))
+        (when (search-forward (format "\n* %s\n" section) nil t)
+          (let ((end (save-excursion
+                       (if (re-search-forward "^\\* " nil t) (point)
+                         (point-max)))))
+            (while (re-search-forward pattern end t)
+              (unless (equal section "relevant symbols")
+                (orgctx--match-known known))
+              (orgctx--mark-place (match-beginning 1) (match-end 1))
+              (end-of-line))))))))
+
+(defun orgctx--known-paths ()
+  "Return the files that this bundle names with nothing behind, long ones first.
+They are those of its maps, and of its symbols."
+  (let ((paths nil))
+    (dolist (pattern '("^#\\+begin_src org\n# \\(.+\\)$"
+                       "^- .+? — [^—\n]+ — \\(.+\\):[0-9]+$"))
       (goto-char (point-min))
-      (when (search-forward (format "\n* %s\n" section) nil t)
-        (let ((end (save-excursion
-                     (if (re-search-forward "^\\* " nil t) (point)
-                       (point-max)))))
-          (while (re-search-forward pattern end t)
-            (orgctx--mark-place (match-beginning 1) (match-end 1))))))))
+      (while (re-search-forward pattern nil t)
+        (cl-pushnew (match-string-no-properties 1) paths :test #'equal)))
+    (sort paths (lambda (one other) (> (length one) (length other))))))
+
+(defun orgctx--match-known (known)
+  "Match anew the place in this line if it is in one of the KNOWN files.
+Where a name ends cannot be seen if it has dashes behind an ending."
+  (beginning-of-line)
+  (let ((data (match-data)))
+    (unless (seq-some
+             (lambda (path)
+               (looking-at (format "- \\(%s\\(?::[0-9]+\\)?\\) — "
+                                   (regexp-quote path))))
+             known)
+      (set-match-data data))))
 
 (defun orgctx--mark-place (start end)
   "Make the address from START to END a link, for all of its line."

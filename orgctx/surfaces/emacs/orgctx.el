@@ -434,13 +434,23 @@ What is no JSON is a failure of the program."
                 (list "--root" (orgctx--local-name root))))
             orgctx-roots)))
 
+(defvar org-inlinetask-min-level)
+
+(defun orgctx--note-arguments ()
+  "Return the arguments that say which notes there are, and how to read them.
+Where `org-inlinetask' is loaded, its tasks are text for the program, too."
+  (append (orgctx--root-arguments)
+          (when-let (((featurep 'org-inlinetask))
+                     (level (bound-and-true-p org-inlinetask-min-level)))
+            (list "--inlinetask-min-level" (number-to-string level)))))
+
 (defun orgctx--view-arguments (&optional budget lens)
   "Return the arguments that all views are asked with.
 BUDGET and LENS are by default those of the options."
   `("--budget" ,(format "%s" (or budget orgctx-budget))
     "--lens" ,(format "%s" (or lens orgctx-lens))
     "--ids" ,(format "%s" orgctx-ids)
-    ,@(orgctx--root-arguments)))
+    ,@(orgctx--note-arguments)))
 
 (defun orgctx--source ()
   "Return a marker at point, in the base buffer if this one is indirect.
