@@ -374,6 +374,21 @@ def test_a_copy_that_is_named_is_the_one_of_the_command(notes: Path, ask: Ask) -
     assert ask("mcp", "--root", other, "--work", "mine").status == 2
 
 
+def test_a_dry_run_asks_the_copy_that_is_named_and_not_the_notes(notes: Path, ask: Ask) -> None:
+    copy = Path(ask("work", "open", "mine", "--root", notes).out.removesuffix("\n"))
+    write(copy, {"c.org": "* Gooseberry of the copy\n"})
+    write(notes, {"d.org": "* Gooseberry of the notes\n"})
+    state = Path(os.environ["XDG_CACHE_HOME"])
+    before = sorted(state.rglob("*"))
+    found = ask("mcp", "--work", "mine", "--dry-run", "gooseberry")
+    assert found.status == 0
+    assert "Gooseberry of the copy" in found.out
+    assert "Gooseberry of the notes" not in found.out
+    assert sorted(state.rglob("*")) == before
+    new = ask("mcp", "--root", notes, "--work", "new", "--dry-run", "gooseberry")
+    assert "Gooseberry of the notes" in new.out
+
+
 # --- A first sync --------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -82,11 +83,11 @@ def mcp(
         output.write(_settings(print_config, roots, structured, work, inlinetask_min_level))
         return
     roots = _roots_of(roots, work)
-    # What is wrong is told now.
-    open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     if dry_run is not None:
         output.write(_dry_run(dry_run, roots, structured, work, inlinetask_min_level))
         return
+    # What is wrong is told now.
+    open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     try:
         from .serving import Server
     except ImportError as error:
@@ -162,7 +163,7 @@ def _dry_run(
     inlinetask_min_level: int | None,
 ) -> str:
     """What a client is sent before it asks, and for this question, with what each costs."""
-    store = open_roots(roots, inlinetask_min_level, no_sync=False)
+    store = _dry_store(roots, work, inlinetask_min_level)
     tools = Tools(store, structured != "never", workspace=os.curdir)
     manifest, said = described(tools_of(work is not None)), instructions(work is not None)
     arguments = {"query": question}
@@ -174,6 +175,16 @@ def _dry_run(
         f"context {compact(arguments)}: {found.tokens} tokens of text, {count(data)} of data\n"
         f"{found.text}{data}{'' if not data else chr(10)}"
     )
+
+
+def _dry_store(roots: Sequence[str], work: str | None, level: int | None) -> Store:
+    """What would be asked: the working copy that is named, if it is there, and no other notes."""
+    if work:
+        from ..workcopy import Workcopies  # only who works in a copy pays
+
+        with suppress(NotFound):
+            return Workcopies().store(work, level)
+    return open_roots(roots, level, no_sync=False)
 
 
 def _serve_stdio(server: Server) -> None:
