@@ -579,3 +579,24 @@ def test_no_tool_writes_to_the_notes(notes, copy):
     assert copies.state(notes.root) == before
     assert not os.path.exists(notes.root / "new")
     assert not State().history.exists()
+
+
+def test_the_only_roots_name_in_front_is_left_out_as_readers_do(notes, copy):
+    done = copy.write("notes/new.org", "* New\n")
+    assert done.path == "new.org"
+    assert copy.write("notes/fresh/deep.org", "* Deep\n").path == "fresh/deep.org"
+    assert copy.write("notes/a.org", "* A\n").path == "a.org"
+    assert copy.move("new.org", "notes/other.org").path == "other.org"
+    copy.mkdir("notes/made")
+    assert {each.path for each in copy.items("notes")} == {each.path for each in copy.items("")}
+    assert "made" in {each.path for each in copy.items("")}
+    copy.rmdir("notes/made")
+    assert not (copy.folder / "notes").exists()
+    assert copy.read("notes/other.org").path == "other.org"
+
+
+def test_a_folder_called_as_the_only_root_comes_first(notes, copy):
+    copy.folder.joinpath("notes").mkdir()
+    assert copy.write("notes/new.org", "* New\n").path == "notes/new.org"
+    assert copy.read("notes/new.org").path == "notes/new.org"
+    assert copy.write("notes/a.org", "* A\n").path == "a.org"

@@ -91,7 +91,7 @@ class IndexedStore(SyncedStore):
         plain = name.removeprefix("./")
         is_here = name.startswith(".") and os.path.isfile(place)
         same = [] if is_here else [root.prefix + plain for root in self.roots]
-        same += filter(None, [None if is_here else self._below_only_root(plain)])
+        same += filter(None, [None if is_here else self.below_only_root(plain)])
         if (found := [path for path in same if self.has(path)]) or (
             ".." in place.parts and not os.path.isfile(place)
         ):

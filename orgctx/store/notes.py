@@ -260,7 +260,7 @@ class Notes:
             raise Ambiguous(f"{name}: more than one file", f"use one of: {', '.join(same)}", name)
         if same:
             return plain if plain in same else same[0]
-        below = self._below_only_root(plain)
+        below = self.below_only_root(plain)
         inside = (path for path in paths if nfc(path) == below and not self._hides(path))
         return next(inside, None) or self._by_place(place, paths)
 
@@ -269,7 +269,7 @@ class Notes:
         root = next((each for each in self.roots if path.startswith(each.prefix)), None)
         return path.removeprefix(root.prefix) if root else path
 
-    def _below_only_root(self, name: str) -> str | None:
+    def below_only_root(self, name: str) -> str | None:
         """What a name is in the only root, by whose own name it begins; None if it does not."""
         top, _, below = name.partition("/")
         return below if [top] == [root.name for root in self.roots] else None

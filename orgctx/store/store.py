@@ -151,7 +151,7 @@ class Store(Notes):
         exact = exact.removeprefix("./") or exact
         plain = nfc(exact)
         called = [
-            each for way in (exact, plain) for each in (way or None, self._below_only_root(way))
+            each for way in (exact, plain) for each in (way or None, self.below_only_root(way))
         ]
         for each in (*called, "" if plain == "." else None, self._folder_at(name)):
             if each is not None and self.folder(each):

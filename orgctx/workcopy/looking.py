@@ -163,6 +163,7 @@ class Looking(Working):
         return did_you_mean(close) or "see what there is with ls"
 
     def _items(self, path: str) -> Iterator[Item]:
+        path = self._meant(path) if path else ""
         parts = parts_of(path) if path else ()
         root = self._checkout.copied[0]
         if root.prefix:

@@ -43,8 +43,9 @@ class FileTools(Working):
         """
         _check_text(text)
         with self._state.lock():
+            meant = self._meant(path)
+            path = self.store.file(path) or meant
             self._check_new(path)
-            path = self.store.file(path) or path
             if self._files.read(path).data is None:
                 if base is not None:
                     raise NotFound(f"{path}: there is no such file", "leave out base", path)
@@ -115,6 +116,7 @@ class FileTools(Working):
         with self._state.lock():
             path = self._path(path)
             before = self._check_base(path, base)
+            to = self._meant(to)
             self._check_new(to)
             if self._files.read(to).data is not None:
                 raise BadArgument(f"{to}: there is such a file", "give another name", "to")
@@ -124,12 +126,14 @@ class FileTools(Working):
 
     def mkdir(self, path: str) -> None:
         """Make a folder, and those above it. Raises: OutsideRoot, BadArgument, NotFound."""
+        path = self._meant(path)
         self._check_new_folder(path, parts_of(path))
         with self._state.lock(), self._files.at(f"{path.rstrip('/')}/x", make=True):
             return
 
     def rmdir(self, path: str) -> None:
         """Delete an empty folder. Raises: NotFound, OutsideRoot, BadArgument."""
+        path = self._meant(path)
         with self._state.lock(), self._files.at(path.rstrip("/")) as (folder, name):
             with folder.within((name,)) as inner:
                 if os.listdir(inner.descriptor):

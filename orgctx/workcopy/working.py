@@ -21,7 +21,7 @@ from ..store.store import Store
 from .answers import store_of
 from .changes import no_note
 from .checkout import Checkout
-from .confined import parts_of
+from .confined import Folder, parts_of
 from .state import State
 
 LEAST_DIGITS = 7
@@ -92,6 +92,17 @@ class Working:
         if node.level:
             raise BadArgument(f"{path}: an entry", f"name its file: {node.path}", path)
         return node.path
+
+    def _meant(self, path: str) -> str:
+        """What a path means where nothing may be yet, as readers take it (`Store.folder_named`).
+
+        The only root's own name in front is left out, unless there is something of that name in it.
+        Raises: as `parts_of`.
+        """
+        top, *_ = parts_of(path)
+        below = self.store.below_only_root(path)
+        with Folder.at(self._checkout.copied[0].folder) as root:
+            return path if below is None or root.stat(top) else below
 
     def _node(self, address: str) -> Node:
         """The node at an address, in all of its file. Raises: as `resolve`; Stale."""
