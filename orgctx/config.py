@@ -263,6 +263,7 @@ def ignorer(patterns: Iterable[str]) -> Callable[[str], bool]:
 
 def _translated(pattern: str) -> str:
     prefix = "" if "/" in pattern.rstrip("/") else r"(?:.*/)?"
-    parts = re.split(r"(\*\*/?|\*|\?)", pattern.strip("/"))
+    pattern = re.sub(r"(\*\*/)+", "**/", pattern.strip("/"))  # more of them say the same, slowly
+    parts = re.split(r"(\*\*/?|\*|\?)", pattern)
     known = {"**/": r"(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return prefix + "".join(known.get(part, re.escape(part)) for part in parts) + r"(?:/|\Z)"

@@ -15,10 +15,12 @@ from time import process_time
 import pytest
 import strategies
 from hypothesis import given
+from hypothesis import strategies as st
 from notes import snapshot, with_id, write
 from program import Ask
 
 from orgctx import Ambiguous, NotFound, OrgctxError, Unreadable, open_memex
+from orgctx.config import ignorer
 from orgctx.core.model import Problem
 from orgctx.store import files
 from orgctx.store.files import decode
@@ -54,6 +56,14 @@ def test_what_an_editor_leaves_is_ignored_in_silence(tmp_path: Path) -> None:
     (tmp_path / ".#lock.org").symlink_to("someone@host.123:456")
     assert titles(store) == {"note.org": ["A"]}
     assert store.problems() == []
+
+
+@given(st.lists(st.sampled_from(["a", "b", "x.org"]), min_size=1, max_size=20), st.integers(2, 20))
+def test_any_folders_said_many_times_are_any_folders(steps: list[str], times: int) -> None:
+    """Each of them said apart would be tried with every split of the path."""
+    path = "/".join(steps)
+    for rest in ("x.org", "b/*.org", "b"):
+        assert ignorer(["**/" * times + rest])(path) == ignorer([f"**/{rest}"])(path)
 
 
 CONFLICTS = (
