@@ -171,6 +171,11 @@ def led_in(tree: Tree, line: str) -> list[int | None]:
     return [node.index if node else None for node in found]
 
 
+def test_no_title_leads_to_a_headline_that_is_a_cookie_alone() -> None:
+    tree = outline("* [1/2]\n* x\n", "a.org")  # nor in Org
+    assert led_in(tree, r"[[*\[1/2\]]] [[\[1/2\]]] [[*x]]") == [None, None, 2]
+
+
 # --- What a text names ---------------------------------------------------------------------------
 
 IN_A_TEXT = {

@@ -18,7 +18,7 @@ from .near import did_you_mean, get_close_matches, near
 from .notes import CHECK
 from .roots import check_name, is_file, name_of, place_of
 from .store import Store
-from .titles import outline_path, plain_title
+from .titles import Called, outline_path
 from .words import MIN_PREFIX
 
 CANDIDATES = 10
@@ -209,14 +209,10 @@ def _located(tree: Tree, locator: str) -> list[Node]:
     if locator in ("", "*", "#"):
         return []
     if locator.startswith("*"):
-        return _by_title(tree, locator[1:])
+        return _titled(tree.nodes[1:], locator[1:])
     if locator.startswith("#"):
         return list(_custom_ids(tree, locator[1:]))
     return _by_path(tree, locator)
-
-
-def _by_title(tree: Tree, title: str) -> list[Node]:
-    return _titled(tree.nodes[1:], title)
 
 
 def _by_path(tree: Tree, path: str) -> list[Node]:
@@ -228,10 +224,7 @@ def _by_path(tree: Tree, path: str) -> list[Node]:
 
 
 def _titled(nodes: Iterable[Node], title: str) -> list[Node]:
-    """Org's own search: blanks and statistics cookies do not count, case only if it must."""
-    wanted = plain_title(title)
-    folded = [node for node in nodes if plain_title(node.title).casefold() == wanted.casefold()]
-    return [node for node in folded if plain_title(node.title) == wanted] or folded
+    return Called((node.title, node) for node in nodes).all(title)
 
 
 def _at_line(tree: Tree, line: int, address: str) -> Node:

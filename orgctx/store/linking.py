@@ -19,7 +19,7 @@ from .link_keys import is_line, path_inside
 from .roots import nfc, place_of
 from .store import Store
 from .symbols import occurrences
-from .titles import plain_title
+from .titles import Called
 
 
 def links(store: Store, node: Node) -> Iterator[Node]:
@@ -66,9 +66,9 @@ class Places:
         if search.startswith("#"):
             return self._custom_ids.get(search[1:])
         if search.startswith("*"):
-            return self._titles.get(search[1:])
+            return self._titles.first(search[1:])
         tables = (self._targets, self._names, self._titles)
-        return next((node for each in tables if (node := each.get(search))), None)
+        return next((node for each in tables if (node := each.first(search))), None)
 
     @cached_property
     def _custom_ids(self) -> dict[str, Node]:
@@ -76,38 +76,22 @@ class Places:
         return {custom_id: node for custom_id, node in nodes if custom_id}
 
     @cached_property
-    def _titles(self) -> _Table:
-        return _Table((node.title, node) for node in self.tree.nodes[1:])
+    def _titles(self) -> Called:
+        return Called((node.title, node) for node in self.tree.nodes[1:])
 
     @cached_property
-    def _targets(self) -> _Table:
-        return _Table(self._symbols("target"))
+    def _targets(self) -> Called:
+        return Called(self._symbols("target"))
 
     @cached_property
-    def _names(self) -> _Table:
-        return _Table(self._symbols("name"))
+    def _names(self) -> Called:
+        return Called(self._symbols("name"))
 
     def _symbols(self, kind: str) -> Iterator[tuple[str, Node]]:
-        return ((name, node) for node in self.tree.nodes for name in _called(node, kind))
+        return ((name, node) for node in self.tree.nodes for name in _given_names(node, kind))
 
 
-class _Table:
-    """Nodes by what they are called."""
-
-    def __init__(self, called: Iterable[tuple[str, Node]]) -> None:
-        self._exact: dict[str, Node] = {}
-        self._folded: dict[str, Node] = {}
-        for name, node in called:
-            if plain := plain_title(name):
-                self._exact.setdefault(plain, node)
-                self._folded.setdefault(plain.casefold(), node)
-
-    def get(self, name: str) -> Node | None:
-        plain = plain_title(name)
-        return self._exact.get(plain) or self._folded.get(plain.casefold())
-
-
-def _called(node: Node, kind: str) -> Iterator[str]:
+def _given_names(node: Node, kind: str) -> Iterator[str]:
     """The names of a kind that an entry gives; in a block of code there are none."""
     text = node.text
     given = [(name, start) for _, name, start in occurrences(text, {kind})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from ..core.model import Node
@@ -12,6 +13,31 @@ from .roots import nfc
 def plain_title(title: str) -> str:
     """A title as Org searches for it: blanks and statistics cookies do not count."""
     return " ".join(COOKIE.sub(" ", nfc(title)).split())
+
+
+class Called:
+    """Nodes by their titles or other names, as Org searches for them.
+
+    Blanks and statistics cookies do not count; case does only where a name is there as it is given.
+    """
+
+    def __init__(self, called: Iterable[tuple[str, Node]]) -> None:
+        """called: (name, node), in the order of the file."""
+        self._exact: dict[str, list[Node]] = defaultdict(list)
+        self._folded: dict[str, list[Node]] = defaultdict(list)
+        for name, node in called:
+            plain = plain_title(name)
+            self._exact[plain].append(node)
+            self._folded[plain.casefold()].append(node)
+
+    def all(self, name: str) -> list[Node]:
+        """The nodes of a name, in order."""
+        plain = plain_title(name)
+        return self._exact.get(plain) or self._folded.get(plain.casefold(), [])
+
+    def first(self, name: str) -> Node | None:
+        """The node to which a link of this name leads; none does to what has no name."""
+        return next(iter(self.all(name)), None) if plain_title(name) else None
 
 
 def outline_path(node: Node) -> str:
