@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from ..core.model import Node, Tree
 from .address import file_parts
@@ -85,8 +85,8 @@ class Names:
 
     def short_id(self, id_: str) -> str:
         """The shortest prefix, of 8 characters or more, that no other ID begins with."""
-        shared = max((_shared(id_, other) for other in self._ids.beside(id_)), default=0)
-        return id_[: max(SHORT_ID, shared + 1)]
+        most = max((shared(id_, each) for each in self._ids.beside(id_)), default=0)
+        return id_[: max(SHORT_ID, most + 1)]
 
     def _custom_ids(self, tree: Tree) -> Counter[str | None]:
         if tree.path not in self._custom:
@@ -94,7 +94,6 @@ class Names:
         return self._custom[tree.path]
 
 
-def _shared(one: str, other: str) -> int:
-    """How many characters two IDs have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+def shared(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items two texts or lists have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

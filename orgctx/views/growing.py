@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..core.frame import Holders, place_of
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Step
+from ..store.names import shared
 from .view import Growth, detail_of
 
 MOMENTS = 1000
@@ -174,8 +175,8 @@ class _Writer:
         for key in sorted(texts):
             old, new = self._told.get(key, []), _lines(texts[key])
             if new != old:
-                begin = _common(old, new)
-                end = _common(old[begin:][::-1], new[begin:][::-1])
+                begin = shared(old, new)
+                end = shared(old[begin:][::-1], new[begin:][::-1])
                 self._told[key] = new
                 yield Change(key, begin, end, new[begin : len(new) - end])
 
@@ -195,9 +196,3 @@ def _lines(text: str) -> list[str]:
     """A text line by line, line feeds and all."""
     *whole, rest = text.split("\n")
     return [f"{line}\n" for line in whole] + ([rest] if rest else [])
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
