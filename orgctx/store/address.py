@@ -17,7 +17,7 @@ from .files import is_note
 from .near import did_you_mean, get_close_matches, near
 from .notes import CHECK
 from .roots import check_name, is_file, name_of, place_of
-from .store import Store
+from .store import Store, with_custom_id
 from .titles import Called, outline_path
 from .words import MIN_PREFIX
 
@@ -211,7 +211,7 @@ def _located(tree: Tree, locator: str) -> list[Node]:
     if locator.startswith("*"):
         return _titled(tree.nodes[1:], locator[1:])
     if locator.startswith("#"):
-        return list(_custom_ids(tree, locator[1:]))
+        return with_custom_id(locator[1:], [tree])
     return _by_path(tree, locator)
 
 
@@ -243,10 +243,6 @@ def node_at(tree: Tree, line: int) -> Node | None:
     node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
     is_end = line == tree.nodes[-1].last_line + 1
     return node if 1 <= line <= node.last_line or is_end else None
-
-
-def _custom_ids(tree: Tree, wanted: str) -> Iterator[Node]:
-    return (node for node in tree.nodes if node.custom_id == wanted)
 
 
 def _only(

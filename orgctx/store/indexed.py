@@ -14,7 +14,7 @@ from . import files
 from .ids import OF_IDS, DatabaseIds, EditedIds, Ids
 from .link_keys import reaching
 from .roots import Root, name_of, place_of
-from .store import Fact, File, Folder, Store, matching
+from .store import Fact, File, Folder, Store, matching, with_custom_id
 from .synced import NO_STORE, SyncedStore, fault_of
 from .words import Words
 
@@ -96,9 +96,7 @@ class IndexedStore(SyncedStore):
             ".." in place.parts and not os.path.isfile(place)
         ):
             return found
-        real = files.real(place)
-        inside = (r.address(real) for r in self.roots if real.is_relative_to(r.folder))
-        return [path for path in inside if self.has(path)]
+        return [path for path in self.addresses_at(files.real(place)) if self.has(path)]
 
     @looked_up
     def has(self, path: str) -> bool:
@@ -133,9 +131,7 @@ class IndexedStore(SyncedStore):
             " WHERE custom_id = ? AND {roots}",
             (wanted,),
         )
-        return [
-            n for tree in self._readable_rows(rows) for n in tree.nodes if n.custom_id == wanted
-        ]
+        return with_custom_id(wanted, self._readable_rows(rows))
 
     @looked_up
     def linking(self, node: Node) -> list[str]:

@@ -186,7 +186,7 @@ class _Ways:
             place = self._store.place(path).parent / place
         except NotFound:
             return None
-        real, roots = files.real(place.parent) / place.name, self._store.roots
-        if not roots:
+        real = files.real(place.parent) / place.name
+        if not self._store.roots:
             return self._store.holds(str(real))
-        return next((r.address(real) for r in roots if real.is_relative_to(r.folder)), None)
+        return next(self._store.addresses_at(real), None)

@@ -88,9 +88,7 @@ class Notes:
             return plain
         if (place := place_of(name)) is None or not files.is_note(place.name):
             return None
-        real = files.real(place)
-        roots = (root for root in self.roots if real.is_relative_to(root.folder))
-        return next((root.address(real) for root in roots), None)
+        return next(self.addresses_at(files.real(place)), None)
 
     def edited_file(self, name: str) -> str | None:
         """The address of a note that only an editor has, if `name` means it."""
@@ -274,6 +272,10 @@ class Notes:
         top, _, below = name.partition("/")
         return below if [top] == [root.name for root in self.roots] else None
 
+    def addresses_at(self, real: Path) -> Iterator[str]:
+        """What addresses call a place in the roots, be it a note or not, there or not."""
+        return (root.address(real) for root in self.roots if real.is_relative_to(root.folder))
+
     def _by_place(self, place: Path, paths: dict[str, Path]) -> str | None:
         if ".." in place.parts and not os.path.isfile(place):
             return None
@@ -291,8 +293,7 @@ class Notes:
         place = place_of(name)
         if place is None or not self.roots or not (place.is_absolute() or ".." in place.parts):
             return False
-        real = files.real(place)
-        return not any(real.is_relative_to(root.folder) for root in self.roots)
+        return not any(True for _ in self.addresses_at(files.real(place)))
 
 
 def _level(level: int | None) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..config import Active
+from ..core.frame import folder_of
 from ..core.model import Node, Problem, Tree
 from ..core.outline import problems
 from ..core.planning import planned
@@ -60,8 +61,8 @@ class Folder(NamedTuple):
     summary: str
 
 
-def _folder_of(path: str, inside: list[File]) -> Folder:
-    """A folder with these notes in it."""
+def _folder_with(path: str, inside: list[File]) -> Folder:
+    """A folder that holds these notes and no others."""
     return Folder(path, len(inside), sum(file.headlines for file in inside), "")
 
 
@@ -100,7 +101,7 @@ class Store(Notes):
 
     def with_custom_id(self, wanted: str) -> list[Node]:
         """The nodes with a CUSTOM_ID, in any file."""
-        return [n for tree in self.trees() for n in tree.nodes if n.custom_id == wanted]
+        return with_custom_id(wanted, self.trees())
 
     def linking(self, node: Node) -> list[str]:
         """The files in which entries may link to a node, in path order; see `linking`."""
@@ -134,7 +135,7 @@ class Store(Notes):
         inside = self._inside(path)
         if path not in self.tops and (not inside or not path):
             return None
-        return _folder_of(path, inside)
+        return _folder_with(path, inside)
 
     def _inside(self, path: str) -> list[File]:
         """The notes in a folder, at any depth."""
@@ -157,14 +158,14 @@ class Store(Notes):
             if each is not None and self.folder(each):
                 return each
         files = () if plain.isascii() else self.files()  # of one that is, there is one form
-        folders = {each.path.rpartition("/")[0] for each in files}
+        folders = {folder_of(each.path) for each in files}
         return next((each for each in sorted(folders) if nfc(each) == plain), None)
 
     def _folder_at(self, name: str) -> str | None:
         """What addresses call the folder at a place."""
         if (named := place_of(name)) is None or not os.path.isdir(place := files.real(named)):
             return None
-        return next((r.address(place) for r in self.roots if place.is_relative_to(r.folder)), None)
+        return next(self.addresses_at(place), None)
 
     def folders_in(self, path: str, most: int, after: str = "") -> tuple[list[Folder], int]:
         """The folders one level below a folder that hold notes, in path order.
@@ -177,11 +178,11 @@ class Store(Notes):
             name, slash, _ = file.path.removeprefix(start).partition("/")
             if slash and start + name > after:
                 below.setdefault(start + name, []).append(file)
-        return [_folder_of(name, below[name]) for name in sorted(below)[:most]], len(below)
+        return [_folder_with(name, below[name]) for name in sorted(below)[:most]], len(below)
 
     def files_in(self, path: str, most: int, after: str = "") -> tuple[list[File], int]:
         """The notes of a folder itself, in path order; otherwise as `folders_in`."""
-        own = (file for file in self._inside(path) if file.path.rpartition("/")[0] == path)
+        own = (file for file in self._inside(path) if folder_of(file.path) == path)
         later = sorted(file for file in own if file.path > after)
         return [file._replace(tokens=self._tokens(file.path)) for file in later[:most]], len(later)
 
@@ -246,6 +247,11 @@ class Store(Notes):
 
 def fact_of(node: Node) -> Fact:
     return Fact(node.todo, node.tags, planned(node.text) if node.level else ())
+
+
+def with_custom_id(wanted: str, trees: Iterable[Tree]) -> list[Node]:
+    """The nodes whose CUSTOM_ID is `wanted`."""
+    return [node for tree in trees for node in tree.nodes if node.custom_id == wanted]
 
 
 def matching(wanted: str, trees: Iterable[Tree]) -> list[Node]:
