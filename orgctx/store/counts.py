@@ -15,6 +15,7 @@ from ..config import Config
 from ..core.entry import entry, is_split, omitted, skeleton
 from ..core.model import Node
 from ..tokens import count_all, counts_apart
+from .roots import escaped
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,7 +42,7 @@ class Settings:
 
 def key_of_folder(folder: Path) -> str:
     """What a root is known by; its name need not be text."""
-    return str(folder).encode("utf-8", "backslashreplace").decode()
+    return escaped(str(folder))
 
 
 class Counting:

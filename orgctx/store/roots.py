@@ -138,6 +138,11 @@ def private_above(folder: Path) -> frozenset[str]:
     return frozenset().union(*tags)
 
 
+def escaped(text: str) -> str:
+    """The text with an escape for each byte of a name that is no text, as it leaves the program."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def nfc(text: str) -> str:
     """Normal form C, in which names are compared."""
     return normalize("NFC", text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import BudgetTooSmall, OrgctxError
+from ..store.roots import escaped
 from ..tokens import count
 from .output import printable
 
@@ -104,7 +105,7 @@ class Seal:
 
 def answer(part: Part, seal: Seal, room: Room) -> Answer:
     """Put an answer together. Raises: BudgetTooSmall."""
-    text = seal.around(clean(part.body)) + "".join(map(_line, part.calls))
+    text = seal.around(escaped(part.body)) + "".join(map(_line, part.calls))
     tokens = count(text)
     if tokens > room.text:
         raise too_small(room, room.least("text", tokens))
@@ -132,17 +133,12 @@ def fitting(lines: Sequence[str], budget: int) -> list[str]:
 
 def _line(text: str) -> str:
     """A line below the marks: nothing in it breaks it."""
-    return f"{printable(clean(text))}\n"
-
-
-def clean(text: str) -> str:
-    """The text as JSON can carry it: what is no character stands as an escape."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    return f"{printable(escaped(text))}\n"
 
 
 def compact(data: object) -> str:
     """JSON as clients get it: without blanks, each character as it is."""
-    return clean(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    return escaped(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
 
 
 def _data(

@@ -10,6 +10,7 @@ from ..core.entry import many
 from ..core.frame import place_of
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Shown, View
+from ..store.roots import escaped
 from .page import brief, fit, indent, plain
 from .view import EXPLAIN_BUDGET, Growth, Limit, whole
 
@@ -102,7 +103,7 @@ def explain(
         more = sum(row.detail != Detail.DROPPED for row in rows)
         shown = len(view.shown)
         found = Explanation(view, shown, of, bars, rows, shown - more, "", count)
-        return found._replace(text=_text(found).encode("utf-8", "backslashreplace").decode())
+        return found._replace(text=escaped(_text(found)))
 
     write = shape or (lambda explanation: explanation.text)
     return page(fit(lambda n: write(page(n)), len(order), limit, count, "explain_budget"))

@@ -14,7 +14,7 @@ from ..core.model import Node
 from ..errors import BadArgument, NotFound
 from ..store.address import resolve
 from ..store.names import Names
-from ..store.roots import check_name, name_of
+from ..store.roots import check_name, escaped, name_of
 from ..store.store import File, Folder, Store, fact_of
 from .page import Call, brief, fit
 from .shell import shell_command
@@ -127,8 +127,7 @@ def ls(
         rest = tuple(_rest(path, parts, rows[:shown], after, call or shell_call()))
         text = "".join([*map(_line, rows[:shown]), *map(_rest_line, rest)])
         text = text or f"nothing {f'behind {after}' if after else f'below {path}'}\n"
-        text = text.encode("utf-8", "backslashreplace").decode()  # as it leaves the program
-        return Listing(path, tuple(rows[:shown]), rest, text, count)
+        return Listing(path, tuple(rows[:shown]), rest, escaped(text), count)
 
     write = shape or (lambda listing: listing.text)
     return page(fit(lambda shown: write(page(shown)), len(rows), limit, count))

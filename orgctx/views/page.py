@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..core.entry import many
 from ..core.heading import printable
 from ..errors import BudgetTooSmall
+from ..store.roots import escaped
 from .view import Limit
 
 Call = Callable[[Mapping[str, str]], str]
@@ -62,14 +63,11 @@ def fit(
         with what does.
     """
 
-    def printed(rows: int) -> str:
-        """The text as it leaves the program: names that are no text are written out."""
-        return write(rows).encode("utf-8", "backslashreplace").decode()
-
     def cost(rows: int) -> int:
         """What the text costs, or its bytes, which are no fewer, if even they are few enough."""
-        size = len(printed(rows).encode())
-        return size if size <= limit.budget else count(printed(rows))
+        text = escaped(write(rows))
+        size = len(text.encode())
+        return size if size <= limit.budget else count(text)
 
     least = min(least, most)
     first = cost(least)
@@ -84,7 +82,7 @@ def fit(
     for rows in tried:
         if cost(rows) <= limit.budget:
             return rows
-    raise _too_small(limit, min(count(printed(rows)) for rows in tried), what)
+    raise _too_small(limit, min(count(escaped(write(rows))) for rows in tried), what)
 
 
 def lines_in(

@@ -15,7 +15,7 @@ from ..core.model import Node, Tree
 from ..errors import BadArgument, BudgetTooSmall, OrgctxError
 from ..store.address import resolve
 from ..store.names import Names
-from ..store.roots import check_name, name_of
+from ..store.roots import check_name, escaped, name_of
 from ..store.store import File, Store
 from .focus import focus
 from .listing import LINES, node_at
@@ -233,7 +233,7 @@ def weigh(
         rest = more({"path": path, "after": addresses[shown - 1]}) if shown < len(parts) else ""
         rows = _tree(parts[:shown], addresses, top)
         found = Weighing(path, *top.totals, limit.budget, view, tuple(rows), rest, "", count)
-        return found._replace(text=_text(found).encode("utf-8", "backslashreplace").decode())
+        return found._replace(text=escaped(_text(found)))
 
     write = shape or (lambda weighing: weighing.text)
     return page(fit(lambda shown: write(page(shown)), len(addresses), limit, count))
