@@ -19,7 +19,7 @@ from orgctx.core.model import Node, Setting, Tree
 from orgctx.core.outline import outline
 from orgctx.core.privacy import conceal
 from orgctx.store import linking
-from orgctx.store.address import node_at
+from orgctx.store.address import node_at_line
 from orgctx.store.store import Store
 
 Place = tuple[str, int]
@@ -158,7 +158,7 @@ def test_emacs_goes_where_links_lead() -> None:
             for line in node.text.split("\n"):
                 if "[[" in line:
                     found += led_in(tree, line)
-        theirs = [node_at(tree, line).index if line else None for line in lines]
+        theirs = [node_at_line(tree, line).index if line else None for line in lines]
         assert found == theirs, text
         reached += len(lines) - lines.count(0)
     assert reached > 300

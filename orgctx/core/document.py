@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .frame import Frame, Holders, place_of
+from .frame import Frame, Holders, order_of
 from .ledger import Ledger, Prices
 from .model import Node, Step, Tree
 
@@ -46,7 +46,7 @@ class Document:
         """The files shown, in document order."""
         if self.is_of_one_file:
             return [self._alone] if self._alone else []
-        return sorted(self._among.values(), key=lambda each: place_of(each.tree.path))
+        return sorted(self._among.values(), key=lambda each: order_of(each.tree.path))
 
     def groups(self) -> Iterator[tuple[Node | None, list[Ledger]]]:
         """The files shown, in document order, below the folders that are headlines."""

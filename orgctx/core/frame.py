@@ -22,8 +22,8 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def place_of(path: str) -> tuple[str, str]:
-    """Where a file stands in a document: the files of one folder together."""
+def order_of(path: str) -> tuple[str, str]:
+    """By what files are sorted in a document: those of one folder stand together."""
     return folder_of(path), path
 
 

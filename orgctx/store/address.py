@@ -232,13 +232,13 @@ def _at_line(tree: Tree, line: int, address: str) -> Node:
 
     A line that must not be shown is refused as one that is not there, and ends no file.
     """
-    if node := node_at(tree, line):
+    if node := node_at_line(tree, line):
         return node
     hint = f"give 1 to {tree.nodes[-1].last_line or 1}, as orgctx read numbers them"
     raise NotFound(f"{address}: there is no such line", hint, address)
 
 
-def node_at(tree: Tree, line: int) -> Node | None:
+def node_at_line(tree: Tree, line: int) -> Node | None:
     """The node whose entry holds the line, or the last if it is the line after its last one."""
     node = tree.nodes[bisect_right(tree.nodes, line, key=attrgetter("first_line")) - 1]
     is_end = line == tree.nodes[-1].last_line + 1

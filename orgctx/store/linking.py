@@ -14,7 +14,7 @@ from ..core.links import links as links_in
 from ..core.model import Node, Tree
 from ..errors import NotFound
 from . import files
-from .address import line_number, node_at
+from .address import line_number, node_at_line
 from .link_keys import is_line, path_inside
 from .roots import nfc, place_of
 from .store import Store
@@ -62,7 +62,7 @@ class Places:
         if not search:
             return self.tree.root
         if is_line(link):
-            return node_at(self.tree, line_number(search))
+            return node_at_line(self.tree, line_number(search))
         if search.startswith("#"):
             return self._custom_ids.get(search[1:])
         if search.startswith("*"):

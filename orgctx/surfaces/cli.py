@@ -130,7 +130,7 @@ def _told(error: Exception) -> tuple[dict[str, str | int], int]:
         what = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
         hint = "check its permissions" if isinstance(error, PermissionError) else ""
         return _fields(what, hint), 1
-    return _fields(f"this is a bug: {output.place_of(error)}", "please report it"), BUG
+    return _fields(f"this is a bug: {output.origin_of(error)}", "please report it"), BUG
 
 
 def _called(error: click.ClickException) -> str:

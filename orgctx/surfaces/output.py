@@ -217,7 +217,7 @@ def _bar(what: str) -> Iterator[Told]:
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
-def place_of(error: BaseException) -> str:
+def origin_of(error: BaseException) -> str:
     """Where an exception came from; not its message, which may hold a note's text."""
     from traceback import extract_tb  # only a bug needs it
 

@@ -21,7 +21,7 @@ from . import answering, tool
 from .answering import Session
 from .answers import BUDGET, MOST, Answer, Room, Seal, answer, refused, too_small
 from .arguments import Parameter, checked
-from .output import place_of
+from .output import origin_of
 from .tool import FLAG, TEXTS, WHOLE, Tool, text
 
 if TYPE_CHECKING:
@@ -262,4 +262,4 @@ def known(error: Exception) -> OrgctxError:
         return Unreadable(f"the store: {error}", "call again; see orgctx status")
     if isinstance(error, OSError):
         return Unreadable(f"{error.strerror}", "call again", str(error.filename or ""))
-    return Bug(f"this is a bug: {place_of(error)}", "please report it")
+    return Bug(f"this is a bug: {origin_of(error)}", "please report it")

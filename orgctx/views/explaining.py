@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 from ..core.entry import many
-from ..core.frame import place_of
+from ..core.frame import order_of
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Shown, View
 from ..store.roots import escaped
@@ -199,8 +199,8 @@ class _Reasons:
 
 
 def _sorted(nodes: Sequence[Node]) -> list[Node]:
-    """Last first."""
-    return sorted(nodes, key=lambda node: (place_of(node.path), node.index), reverse=True)
+    """In the order of a document, backwards: what is taken from the end comes in order."""
+    return sorted(nodes, key=lambda node: (order_of(node.path), node.index), reverse=True)
 
 
 def _text(found: Explanation) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..core.frame import Holders, place_of
+from ..core.frame import Holders, order_of
 from ..core.lens import rank_of
 from ..core.model import Detail, Node, Relation, Step
 from ..store.names import shared
@@ -147,7 +147,7 @@ class _Writer:
         holders = self._holders
         for node in self._touched:
             if ledger := self._document.ledger(node):
-                at, place = self._position(node), place_of(node.path)
+                at, place = self._position(node), order_of(node.path)
                 yield (at, 1, place, node.index, 1, 0), ledger.text(node)
                 yield (at, 1, place, node.end_index, 0, -node.index), ledger.mark(node)
             elif holders:

@@ -148,7 +148,7 @@ class _Level(NamedTuple):
         if not path or (path == MEMEX and folder is None):
             return [self._roots()]
         if folder is None:
-            return [self._headlines(node_at(self.store, path))]
+            return [self._headlines(resolve_path(self.store, path))]
         if self.after and self.after.rstrip("/").rpartition("/")[0] != folder:
             raise _no_page(self.after, path)
         folders, more = self.store.folders_in(folder, self.lines, self.after.rstrip("/"))
@@ -203,8 +203,11 @@ def _no_page(after: str, path: str) -> BadArgument:
     return BadArgument(f"after: {after}: not in {path}", hint, "after")
 
 
-def node_at(store: Store, path: str) -> Node:
-    """The node that a path means that is no folder's. Raises: as `resolve`; see `_no_folder`."""
+def resolve_path(store: Store, path: str) -> Node:
+    """The node at a path that is no folder's.
+
+    Raises: as `resolve`, but of what looks like a folder NotFound says which folders there are.
+    """
     try:
         return resolve(store, path)
     except NotFound as error:

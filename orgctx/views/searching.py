@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..core.entry import many
-from ..core.frame import place_of as order_of
+from ..core.frame import order_of
 from ..core.model import Node, Problem, Tree
 from ..errors import NotFound, OrgctxError
 from ..store.address import POSITION, line_number, resolve
@@ -20,7 +20,7 @@ from ..store.roots import check_name
 from ..store.store import Store
 from ..store.titles import outline_path
 from ..tokens import count
-from .listing import node_at
+from .listing import resolve_path
 from .page import Call, fit
 from .patterns import Pattern, caseless, lines_of, pattern_of
 from .query import Query
@@ -188,7 +188,7 @@ def _scope(store: Store, path: str) -> _Scope:
     folder = None if store.file(path) else store.folder_named(path)
     if folder is not None:
         return _Scope([each for each in paths if not folder or each.startswith(f"{folder}/")])
-    node = node_at(store, path)
+    node = resolve_path(store, path)
     return _Scope([node.path], node)
 
 

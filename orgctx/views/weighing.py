@@ -18,7 +18,7 @@ from ..store.names import Names
 from ..store.roots import check_name, escaped, name_of
 from ..store.store import File, Store
 from .focus import focus
-from .listing import LINES, node_at
+from .listing import LINES, resolve_path
 from .page import Call, brief, fit, indent, plain
 from .shell import shell_command
 from .view import Limit, whole
@@ -246,7 +246,7 @@ def _top(store: Store, path: str) -> Part:
         folder = ""
     if folder is not None:
         return Parts(store).folder(folder)
-    node = node_at(store, path)
+    node = resolve_path(store, path)
     return _part(node, None, _sums(store, node.tree))
 
 
