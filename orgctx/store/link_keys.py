@@ -21,7 +21,9 @@ from .titles import plain_title
 _NAMING = frozenset({"name", "target"})
 """The kinds of symbols to which a link may lead."""
 _OUTSIDE = "/"
+"""What a key has before the name of a file in a folder that is not known; no path begins so."""
 _ANY_LINE = ":"
+"""What a key has for a line's number: on which entry that is depends on all of the file."""
 _LONGEST = 300
 """Characters of a key; what is longer shares one with what begins so."""
 
@@ -31,7 +33,7 @@ def leaving(text: str, settings: Iterable[Setting], path: str) -> list[str]:
 
     text: the entry. settings, path: of its file; the path is that in its root.
     """
-    found = (link for link in links(text, settings) if not link.file or is_note(_name(link)))
+    found = (link for link in links(text, settings) if not link.file or is_note(_file_name(link)))
     return list(dict.fromkeys(_key_of(link, path) for link in found))
 
 
@@ -46,10 +48,11 @@ def reaching(node: Node, path: str) -> list[str]:
     return keys + [_id_key(id_) for id_ in node.ids]
 
 
-def path_inside(file: str, path: str) -> str:
-    """Where in its root a link's file is; "" if the link leads out of it, or may.
+def file_in_root(file: str, path: str) -> str:
+    """Where in its root a link's file is, be it there or not.
 
     file: as the link has it. path: of the file that the link is in, in its root.
+    Returns: its path; "" if the link leads out of the root, or may.
     """
     if file.startswith(("/", "~")):
         return ""
@@ -70,11 +73,11 @@ def is_line(link: Link) -> bool:
 def _key_of(link: Link, path: str) -> str:
     if link.id:
         return _id_key(link.id)
-    inside = path_inside(link.file, path)
-    return _key(nfc(inside or _OUTSIDE + _name(link)), _search_key(link))
+    inside = file_in_root(link.file, path)
+    return _key(nfc(inside or _OUTSIDE + _file_name(link)), _search_key(link))
 
 
-def _name(link: Link) -> str:
+def _file_name(link: Link) -> str:
     """The name of the file that a link names."""
     return name_of(posixpath.normpath(link.file))
 

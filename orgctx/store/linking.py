@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from operator import itemgetter
 
@@ -15,8 +15,8 @@ from ..core.model import Node, Tree
 from ..errors import NotFound
 from . import files
 from .address import line_number, node_at_line
-from .link_keys import is_line, path_inside
-from .roots import nfc, place_of
+from .link_keys import file_in_root, is_line
+from .roots import name_of, nfc, place_of
 from .store import Store
 from .symbols import occurrences
 from .titles import Called
@@ -26,7 +26,9 @@ def links(store: Store, node: Node) -> Iterator[Node]:
     """The nodes that an entry links to, in the order of the links, each once.
 
     A link leads to what Org finds: the first of several that have a title, a CUSTOM_ID or a name;
-    of several with one ID, to each. What is not there to be shown is nowhere.
+    of several with one ID, to each. One to what is not there, or may not be shown, leads nowhere.
+
+    store: its scope confines where links lead. node: of it, as it was read.
     """
     ways, seen = _Ways(store), set[tuple[str, int]]()
     here = Places(node.tree)
@@ -38,7 +40,10 @@ def links(store: Store, node: Node) -> Iterator[Node]:
 
 
 def backlinks(store: Store, node: Node) -> Iterator[Node]:
-    """The nodes whose entries link to a node, in path order: those that have it in `links`."""
+    """The nodes whose entries link to a node, in path order: those that have it in `links`.
+
+    Parameters as for `links`.
+    """
     ways, there = _Ways(store), Places(node.tree)
     for tree in store.readable(store.linking(node)):
         for each in tree.nodes:
@@ -111,72 +116,61 @@ class _Ways:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._is_known = store.known_notes()
-        self._called: dict[tuple[str, str], str | None] = {}
-        self._there: dict[str, str | None] = {}
-        self._places: dict[str, Places | None] = {}
+        self._called, self._note = cache(self._find_called), cache(self._find_note)
+        self._places = cache(self._find_places)
 
     def led_to(self, link: Link, here: Places) -> Iterable[Node]:
         """The nodes that a link names. here: the file it is in."""
         if link.id:
             return [node for node in self._store.holders(link.id) if link.id in node.ids]
         path = self._path(link.file, here.tree.path)
-        places = here if path == here.tree.path else self._places_of(path)
+        places = here if path == here.tree.path else path and self._places(path)
         node = places.find(link) if places else None
         return [node] if node else []
 
     def is_led(self, link: Link, path: str, there: Places, node: Node) -> bool:
-        """Whether a link in the file at `path` names a node of another, or of the same."""
+        """Whether a link leads to a node. path: of the file it is in. there: the node's file."""
         if link.id:
             return link.id in node.ids
-        called, wanted = self._name(link.file, path), there.tree.path
-        if called is None or (called != wanted and nfc(called) != nfc(wanted)):
+        called, wanted = self._called(link.file, path), there.tree.path
+        if called is None or nfc(called) != nfc(wanted):  # most are, and need no look for a note
             return False
         found = there.find(link) if self._path(link.file, path) == wanted else None
         return found is not None and found.index == node.index
-
-    def _places_of(self, path: str | None) -> Places | None:
-        if path is None:
-            return None
-        if path not in self._places:
-            tree = next(iter(self._store.readable([path])), None)
-            self._places[path] = Places(tree) if tree else None
-        return self._places[path]
 
     def _path(self, file: str, path: str) -> str | None:
         """The address of the note that a link's file is; None if it is none.
 
         path: of the note that the link is in.
         """
-        called = self._name(file, path)
-        if called is None or called == path:
-            return called
-        if called not in self._there:
-            self._there[called] = self._note(called)
-        return self._there[called]
+        called = self._called(file, path)
+        return called if called is None or called == path else self._note(called)
 
-    def _note(self, called: str) -> str | None:
-        if not files.is_note(called.rpartition("/")[2]):
+    def _find_places(self, path: str) -> Places | None:
+        """The file at an address; None if it cannot be read now."""
+        tree = next(iter(self._store.readable([path])), None)
+        return Places(tree) if tree else None
+
+    def _find_note(self, called: str) -> str | None:
+        """The address of a note that is called so, in any normal form; None if there is none."""
+        if not files.is_note(name_of(called)):
             return None
         if self._is_known(called):
             return called
-        if called.isascii():
-            return None
-        return next((each for each in self._paths if nfc(each) == nfc(called)), None)
+        return None if called.isascii() else self._paths.get(nfc(called))
 
     @cached_property
-    def _paths(self) -> list[str]:
-        return list(self._store.paths)
+    def _paths(self) -> dict[str, str]:
+        """The addresses of all notes, by their normal form; of several with one the first."""
+        return {nfc(path): path for path in reversed(list(self._store.paths))}
 
-    def _name(self, file: str, path: str) -> str | None:
-        """What addresses would call a link's file, be it there or not."""
+    def _find_called(self, file: str, path: str) -> str | None:
+        """What addresses would call a link's file, be it there or not; None if it has no name."""
         if not file:
             return path
-        if (file, path) not in self._called:
-            inside = self._store.path_inside(path)
-            prefix = path.removesuffix(inside)
-            found = path_inside(file, inside)
-            self._called[file, path] = prefix + found if found else self._outside(file, path)
-        return self._called[file, path]
+        inside = self._store.path_inside(path)
+        found = file_in_root(file, inside)
+        return path.removesuffix(inside) + found if found else self._outside(file, path)
 
     def _outside(self, file: str, path: str) -> str | None:
         """The same for one that is elsewhere, maybe in another root."""
