@@ -20,11 +20,11 @@ Place = tuple[str, int]
 """Where a node is: its file and its number there; of a folder, its path and `FOLDER`."""
 
 Key = tuple[int, int, tuple[str, str], int, int, int]
-"""Where a part of a document stands: of two parts the lower one comes first."""
+"""Where a span of a document stands: of two spans the lower one comes first."""
 
 
 class Change(NamedTuple):
-    """A part of the text that is now another. begin, end: how many of its lines stay as they were.
+    """A span of the text that is now another. begin, end: how many of its lines stay as they were.
 
     lines: those in between, line ends and all.
     """
@@ -88,7 +88,7 @@ def _stops(totals: Sequence[int | None], most: int) -> Sequence[int]:
 
 
 def holder_of(key: Key) -> Place:
-    """The node whose text or mark a part of the document is."""
+    """The node whose text or mark a span of the document is."""
     _, kind, (_, path), index, is_text, mark = key
     return (path, index if is_text else -mark) if kind == 1 else (path, FOLDER)
 
@@ -143,7 +143,7 @@ class _Writer:
         return None if self._document.is_of_one_file else self._document.holders
 
     def _texts(self) -> Iterator[tuple[Key, str]]:
-        """The parts that what was touched stands in, as they are now."""
+        """The spans that what was touched stands in, as they are now."""
         holders = self._holders
         for node in self._touched:
             if ledger := self._document.ledger(node):
@@ -171,7 +171,7 @@ class _Writer:
         return holder.index if holder else 0
 
     def _changes(self, texts: dict[Key, str]) -> Iterator[Change]:
-        """What makes the parts as they were told into these."""
+        """What makes the spans as they were told into these."""
         for key in sorted(texts):
             old, new = self._told.get(key, []), _lines(texts[key])
             if new != old:

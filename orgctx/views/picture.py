@@ -31,7 +31,7 @@ def picture(growth: Growth) -> str:
         browser takes for anything else. Private nodes are not there, as in any answer.
     """
     script, style, data = _file("page.js"), _file("page.css"), _data(growth)
-    parts = {
+    values = {
         "title": escape(data["title"]),
         "style": style,
         "style_hash": _hash(style),
@@ -39,7 +39,7 @@ def picture(growth: Growth) -> str:
         "script_hash": _hash(script),
         "data": dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
-    return sub(r"\{(\w+)\}", lambda name: parts[name[1]], _file("page.html"))
+    return sub(r"\{(\w+)\}", lambda name: values[name[1]], _file("page.html"))
 
 
 def _file(name: str) -> str:
@@ -52,6 +52,7 @@ def _hash(text: str) -> str:
 
 
 def _data(growth: Growth) -> dict[str, Any]:
+    """What the page's script draws; see its first lines."""
     view, told = growth.view, list(moments(growth))
     shown = {place for moment in told for place in moment.details}
     parts = _ordered(_parts(growth, shown))
@@ -69,12 +70,13 @@ def _data(growth: Growth) -> dict[str, Any]:
             "title": [brief(plain(each.title)) for each in parts],
             "place": [_address(each) for each in parts],
         },
-        "parts": [numbers[holder_of(key)] for key in keys],
+        "spans": [numbers[holder_of(key)] for key in keys],
         "moments": _told(told, numbers, {key: at for at, key in enumerate(keys)}),
     }
 
 
 def _told(told: list[Moment], numbers: dict[Place, int], keys: dict[Key, int]) -> list[list[Any]]:
+    """The moments as data. numbers, keys: of the nodes and the spans, by which they are named."""
     return [
         [
             moment.tokens,

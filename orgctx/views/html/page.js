@@ -1,9 +1,10 @@
 "use strict";
 // Data: nodes in columns, parents first and each before what is in it; moments, the smallest
-// budget first, each with the lines and the details that are otherwise than at the one before.
+// budget first, each with the lines and the details that are otherwise than at the one before;
+// spans, the pieces of the text in its order: of each the node whose text or mark it is.
 const data = JSON.parse(document.getElementById("data").textContent);
 const { parent, tokens, title, place } = data.nodes;
-const [DROPPED, SKELETON, CUT, FULL] = [0, 1, 2, 3];
+const DROPPED = 0;  // the first detail; by its number each has a colour, a sign and a name
 const COLOURS = ["dropped", "skeleton", "cut", "full"], SIGNS = ".-~+";
 const NAMES = ["dropped", "title and ID", "cut", "full"];
 const [slider, cost, map, status, text] =
@@ -13,7 +14,7 @@ const depth = new Int32Array(count), start = new Float64Array(count);
 const detail = new Uint8Array(count), reason = new Array(count).fill("");
 const children = Array.from({ length: count }, () => []);
 const TALLEST = 32000;  // pixels; a canvas that is taller is blank in some browsers
-let now = -1, chosen = 0, zoomed = 0, parts = [], row = 24;  // pixels of a level
+let now = -1, chosen = 0, zoomed = 0, spans = [], row = 24;  // pixels of a level
 
 for (let i = 1; i < count; i++) {
   depth[i] = depth[parent[i]] + 1;
@@ -27,12 +28,12 @@ for (let i = 0; i < count; i++) {  // a node's own text is at its left, then wha
   }
 }
 
-// --- The moments: the text as parts, each a list of lines ---
+// --- The moments: the text as spans, each a list of lines ---
 
 function play(moment) {
   if (moment < now) {  // views nest, so smaller ones are played anew from the first
     now = -1;
-    parts = [];
+    spans = [];
     detail.fill(DROPPED);
     reason.fill("");
     text.replaceChildren();
@@ -40,15 +41,15 @@ function play(moment) {
   const changed = new Set();
   while (now < moment) {
     const [, changes, details] = data.moments[++now];
-    for (const [part, begin, end, lines] of changes) {
-      const old = parts[part]?.lines ?? [];
-      parts[part] ??= { lines: [], element: null };
-      parts[part].lines = [...old.slice(0, begin), ...lines, ...old.slice(old.length - end)];
-      changed.add(part);
+    for (const [span, begin, end, lines] of changes) {
+      const old = spans[span]?.lines ?? [];
+      spans[span] ??= { lines: [], element: null };
+      spans[span].lines = [...old.slice(0, begin), ...lines, ...old.slice(old.length - end)];
+      changed.add(span);
     }
     for (const [node, kind, why] of details) [detail[node], reason[node]] = [kind, why];
   }
-  for (const part of [...changed].sort((a, b) => b - a)) write(part);
+  for (const span of [...changed].sort((a, b) => b - a)) write(span);
   slider.value = now;
   const [least] = data.moments[now];
   slider.setAttribute("aria-valuetext", `${least} ${data.unit}`);
@@ -57,14 +58,14 @@ function play(moment) {
   tell();
 }
 
-function write(part) {
-  let { lines, element } = parts[part];
+function write(span) {
+  let { lines, element } = spans[span];
   if (!element) {
-    element = parts[part].element = document.createElement("span");
-    element.dataset.node = data.parts[part];
-    let next = part + 1;
-    while (next < data.parts.length && !parts[next]?.element) next++;
-    text.insertBefore(element, parts[next]?.element ?? null);
+    element = spans[span].element = document.createElement("span");
+    element.dataset.node = data.spans[span];
+    let next = span + 1;
+    while (next < data.spans.length && !spans[next]?.element) next++;
+    text.insertBefore(element, spans[next]?.element ?? null);
   }
   element.textContent = lines.join("");
 }
@@ -160,7 +161,7 @@ function reveal(element) {  // in the text; the page itself stays where it is
 function choose(node) {
   chosen = node;
   for (const each of text.querySelectorAll(".chosen")) each.classList.remove("chosen");
-  for (const { element } of parts.filter((part) => part?.element?.dataset.node === `${node}`)) {
+  for (const { element } of spans.filter((span) => span?.element?.dataset.node === `${node}`)) {
     element.classList.add("chosen");
   }
   const first = text.querySelector(".chosen");
