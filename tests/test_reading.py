@@ -38,7 +38,7 @@ GAP = re.compile(r"… (\d+) lines? not shown")
 
 
 def lines_of(text: str) -> list[str]:
-    r"""The lines of a text by the rule of design 2: `\n` and `\r\n` end one, nothing else does."""
+    r"""The lines of a text as the notes are read: `\n` and `\r\n` end one, nothing else does."""
     lines = text.replace("\r\n", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 

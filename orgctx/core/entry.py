@@ -179,7 +179,7 @@ def _neighbours(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def omitted(count: int, what: str, newline: str) -> str:
-    """The omission mark: an Org comment line that counts what is left out (design 4.4)."""
+    """The omission mark: an Org comment line that counts what is left out."""
     return f"# … {many(count, what)} omitted{newline}"
 
 

@@ -204,7 +204,7 @@ class Ledger:
         return deeper - self.prices.once("*" * node.level)
 
     def announced(self, node: Node) -> int:
-        """How many children a shown node announces as left out (design 4.4).
+        """How many children a shown node announces as left out.
 
         The spine and nodes that show text announce, and whoever shows some child; a bare skeleton
         does not.

@@ -37,7 +37,7 @@ def together(sequences: Iterable[Iterable[Step]]) -> Iterator[Step]:
 
 
 def foveal(target: Node, pieces: Pieces, background: int = BACKGROUND) -> Iterator[Step]:
-    """Order all that may be shown around `target`, most interesting first (design 4.2).
+    """Order all that may be shown around `target`, most interesting first.
 
     target: any node. The spine is not repeated.
     pieces: (node, limit) -> how many pieces of its text cost at most `limit` tokens; limit None:
@@ -81,7 +81,7 @@ class Around(NamedTuple):
 def fisheye(
     target: Node, pieces: Pieces, around: Around, background: int = BACKGROUND
 ) -> Iterator[Step]:
-    """As `foveal`, and then what is next nearest, in other files too (design 4.2).
+    """As `foveal`, and then what is next nearest, in other files too.
 
     around: where that is. Other parameters as for `foveal`.
     Returns: steps as `foveal` does; a node of another place comes behind all that is above it.

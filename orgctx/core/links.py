@@ -13,13 +13,18 @@ _LINK = re.compile(
     r"|<(?P<angle>(?:id|file(?:\+\w+)?):[^<>\n]+)>"
     r"|:(?:(?<=\bid:)|(?<=\bfile:))(?P<plain>[^][\s()<>]*[\w/])"
 )
+"""In brackets, between angles, or plain. Brackets without an end are passed once, not again."""
 _ESCAPED = re.compile(r"(\\+)([][]|\Z)")
+"""Backslashes of which every second one escapes."""
 _BREAK = re.compile(r"[ \t]*\r?\n[ \t]*")
 _FILE = re.compile(r"file(?:\+\w+)?:(?:/+(?=/))?")
-_PLACE = re.compile(r"/|~|\.\.?/")
+"""What stands before a path; of the slashes of `file:///a.org` the last begins it."""
+_PATH = re.compile(r"/|~|\.\.?/")
+"""How a path begins that needs no `file:` before it."""
 _ELSEWHERE = re.compile(
     r"(?:https?|ftp|mailto|news|doi|shell|elisp|info|help|attachment|docview|man|irc|gnus):"
 )
+"""The kinds of links that Org knows and that lead to no note."""
 
 
 class Link(NamedTuple):
@@ -92,7 +97,7 @@ def _link(path: str) -> Link | None:
     if path.startswith("id:"):
         id_ = path[3:].partition("::")[0]
         return Link(id=id_) if id_ else None
-    is_file = _FILE.match(path) or _PLACE.match(path)
+    is_file = _FILE.match(path) or _PATH.match(path)
     if not is_file and _ELSEWHERE.match(path):
         return None
     file, _, search = _FILE.sub("", path, count=1).partition("::") if is_file else ("", "", path)

@@ -1,4 +1,4 @@
-"""Addresses: the way from a name to a node (design 3); `names` has the one back."""
+"""Addresses: the way from a name to a node (README.org: Addresses); `names` has the one back."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ POSITION = re.compile(r"(.+):(\d+)\Z", re.DOTALL)
 def resolve(store: Store, address: str) -> Node:
     """Find the one node that `address` names.
 
-    address: any form of design 3, or a link to it as Org writes it. A file of that very name wins
-        over every other reading.
+    address: any form that README.org lists under Addresses, or a link to it as Org writes it. A
+        file of that very name wins over every other reading.
     Raises: NotFound with near matches; Ambiguous with the first 10 candidates; OutsideRoot;
         BadArgument if it can be no name; Unreadable if the file is.
     """

@@ -1,4 +1,4 @@
-"""Addresses and IDs by which nodes are told: the way from a node to a name (design 3)."""
+"""Addresses and IDs by which nodes are told: the way from a node to a name; see `address`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ class Names:
         return next(each for each in self._in_file(node) if self._is_plain(each, node.path))
 
     def _in_file(self, node: Node) -> Iterator[str]:
-        """Addresses by file, the most stable first."""
+        """Addresses by file, the most stable first; the last one if a file is called as the others.
+
+        Nobody puts a zero before a line's number, but whoever reads it takes it for that line.
+        """
         custom_id = node.custom_id or ""
         if 0 < len(custom_id) <= LONGEST_PATH and self._custom_ids(node.tree)[custom_id] == 1:
             yield f"{node.path}::#{node.custom_id}"

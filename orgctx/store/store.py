@@ -207,6 +207,7 @@ class Store(Notes):
         return self._config_for(path).encoding or DEFAULT_ENCODING
 
     def _tokens(self, path: str) -> int:
+        """What the entries of a file cost; 0 if it has gone."""
         count = self.counter("tokens", self.encoding(path))
         nodes = (node for tree in self.readable([path]) for node in tree.nodes)
         return sum(count("".join(node.lines)) for node in nodes)
@@ -246,6 +247,7 @@ class Store(Notes):
 
 
 def fact_of(node: Node) -> Fact:
+    """What is counted of an entry."""
     return Fact(node.todo, node.tags, planned(node.text) if node.level else ())
 
 

@@ -75,6 +75,7 @@ def option(*names: str, **settings: Any) -> Callable[..., Any]:
 
 
 def choice(name: str, choices: Sequence[str], text: str) -> Callable[..., Any]:
+    """An option that takes one of some words, by default the first of them."""
     return option(name, type=click.Choice(choices), default=choices[0], help=text)
 
 
@@ -87,7 +88,7 @@ inlinetasks = option(
 
 
 def budget_option(budget: int = BUDGET) -> Callable[..., Any]:
-    """budget: the program's own for this command."""
+    """What an answer may cost. budget: the program's own for this command."""
     text = f"The hard limit.  [default: {budget}]"
     return option("--budget", type=Whole(1), metavar="N", help=text)
 
@@ -218,6 +219,7 @@ def standard_input() -> bytes:
 def _whole_store_for(
     addresses: Sequence[str], options: dict[str, Any], edited: str | None
 ) -> tuple[Store, list[str]]:
+    """As `store_for`, before anything is confined. edited: the file of --stdin-path, if any."""
     level, no_sync = options["inlinetask_min_level"], options["no_sync"]
     if options["work"] is not None:
         from ..workcopy import store_in  # only who works in a copy pays
@@ -240,6 +242,7 @@ def _whole_store_for(
 
 
 def _plain(address: str) -> str:
+    """An address without the brackets of a link; its `file:` may be part of a file's name."""
     return naming.unlinked(address) if address.startswith("[[") else address
 
 
@@ -287,6 +290,7 @@ def given(*but: str) -> list[str]:
 
 
 def variable_roots() -> list[str]:
+    """The roots that ORGCTX_ROOT names, if any."""
     return [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
 
 

@@ -30,7 +30,8 @@ def focus(
 ) -> View:
     """Show the nodes at `addresses` in their context, within a budget.
 
-    addresses: one or more, of any form of design 3; they share the budget and one document.
+    addresses: one or more, of any form that README.org lists under Addresses; they share the budget
+        and one document.
     lens: "foveal" looks at the target's file; "fisheye" goes on with its parent's text, what it
         links to and what links to it, its siblings' text, and other files.
     background: how many level-1 headlines of the rest of the file may be sketched, int >= 0.

@@ -20,7 +20,7 @@ class Place(NamedTuple):
 def locate(store: Store, address: str) -> Place:
     """Find the place of a node.
 
-    address: any form of design 3.
+    address: any form that README.org lists under Addresses.
     Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument.
     """
     node = resolve(store, address)

@@ -20,7 +20,7 @@ from .view import Growth, Limit, Plan, Reading, choose, grow
 def survey(store: Store, addresses: Sequence[str], limit: Limit) -> View:
     """Show folders, files and headlines, what is active first, and some nodes in full.
 
-    addresses: none or more, of any form of design 3.
+    addresses: none or more, of any form that README.org lists under Addresses.
     Returns: View; view.tokens <= limit.budget.
     Raises: NotFound, Ambiguous, OutsideRoot, Unreadable, BadArgument, BudgetTooSmall.
     """

@@ -18,13 +18,16 @@ TITLE = 120
 """Characters of a title, or a tag, that a row shows; the whole of it is in its entry."""
 _DEEPEST = 8
 """Levels that are told apart by how far a row of a tree stands to the right."""
-_LINK = re.compile(r"\[\[([^][]+)\](?:\[([^][]+)\])?\]")
-"""Org syntax: Regular Links."""
+LINK = re.compile(r"\[\[([^][]+)\](?:\[([^][]*)\])?\]")
+"""A link in a line that somebody reads or writes: what it points to, and what it is called.
+
+Org syntax: Regular Links. `core.links` has all that Org takes for one.
+"""
 
 
 def plain(text: str) -> str:
     """A text in one line, with links as Org shows them: by what they are called."""
-    return printable(_LINK.sub(lambda link: link[2] or link[1], text))
+    return printable(LINK.sub(lambda link: link[2] or link[1], text))
 
 
 def readable(text: str) -> str:

@@ -27,9 +27,10 @@ from .view import Limit, whole
 class Part:
     """Something that holds tokens: the memex, a folder, a file or a headline.
 
-    path, line: where it is; line 0 for all but a headline. above: what holds it; None of the first.
+    kind: "folder", "file" or "headline". path, line: where it is; line 0 for all but a headline.
+    above: what holds it; None of the first. depth: how much holds it, from 0.
     tokens: of all in it, in the encoding of its root. files, headlines: in it, at any depth.
-    node: of a headline.
+    totals: these three. node: of a headline, or of a file that is the first.
     """
 
     def __init__(
