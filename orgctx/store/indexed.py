@@ -187,8 +187,8 @@ class IndexedStore(SyncedStore):
 
     def _place(self, address: str) -> tuple[Root, bytes] | None:
         """The root of an address, and the path in it; None if it begins with no root."""
-        places = ((root, root.inside(address)) for root in self.roots)
-        return next(((root, os.fsencode(path)) for root, path in places if path is not None), None)
+        root = self._root_named(address)
+        return (root, os.fsencode(root.inside(address) or "")) if root else None
 
     @looked_up
     def folder(self, path: str) -> Folder | None:

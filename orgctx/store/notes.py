@@ -163,9 +163,13 @@ class Notes:
     def _private_tags(self, path: str) -> frozenset[str]:
         return self._config_for(path).private_tags
 
+    def _root_named(self, path: str) -> Root | None:
+        """The root with whose name an address begins; None if it is that of a lone file."""
+        return next((root for root in self.roots if root.inside(path) is not None), None)
+
     def _config_for(self, path: str) -> Config:
         """The settings for a note's address."""
-        root = next((each for each in self.roots if each.inside(path) is not None), None)
+        root = self._root_named(path)
         return self.configs[root.name] if root else self.config
 
     def place(self, path: str) -> Path:
@@ -264,7 +268,7 @@ class Notes:
 
     def path_inside(self, path: str) -> str:
         """A file's path relative to its root."""
-        root = next((each for each in self.roots if path.startswith(each.prefix)), None)
+        root = self._root_named(path)
         return path.removeprefix(root.prefix) if root else path
 
     def below_only_root(self, name: str) -> str | None:

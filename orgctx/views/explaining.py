@@ -100,9 +100,9 @@ def explain(
 
     def page(listed: int) -> Explanation:
         rows = tuple(reasons.rows(view, {*order[:listed]}))
-        more = sum(row.detail != Detail.DROPPED for row in rows)
-        shown = len(view.shown)
-        found = Explanation(view, shown, of, bars, rows, shown - more, "", count)
+        nodes = len(view.shown)
+        more = nodes - sum(row.detail != Detail.DROPPED for row in rows)
+        found = Explanation(view, nodes, of, bars, rows, more, "", count)
         return found._replace(text=escaped(_text(found)))
 
     write = shape or (lambda explanation: explanation.text)
