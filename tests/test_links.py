@@ -107,6 +107,11 @@ def test_links_are_found_in_one_pass(text: str) -> None:
     check_growth(links, lambda size: text * size, 2000)
 
 
+@pytest.mark.parametrize("run", [" ", "\t", "\\", "\n", " \n"])
+def test_what_a_link_means_is_read_in_one_pass(run: str) -> None:
+    check_growth(links, lambda size: f"[[a\nb{run * size}b]]", 2000)
+
+
 def test_many_links_in_one_entry_are_followed_in_one_pass() -> None:
     def make(size: int) -> Trees:
         heads = "".join(f"* Head {n}\n<<spot {n}>>\n" for n in range(size))
@@ -214,6 +219,25 @@ def test_abbreviations() -> None:
     text = "[[p:a:b]] [[q:c.org]] [[w:d.org]] [[q]] [[alone:e]] [[f:x]]"
     assert links(text, settings)[:2] == [Link("", "p.org", "#a:b"), Link("", "c.org")]
     assert links(text, settings)[2:] == [Link(search="alone:e"), Link(search="f:x")]
+
+
+def test_an_abbreviation_takes_its_tag_once_as_in_org() -> None:
+    settings = [
+        Setting(1, "LINK", line) for line in ("x file:%s/%s.org", "c file:", "m file:%h/%s")
+    ]
+    found = links("[[x:a]] [[c::b.org::3]] [[m:a]]", settings)
+    assert found == [Link("", "a/%s.org"), Link("", "b.org", "3"), Link("", "%h/a")]
+
+
+def test_abbreviations_do_not_make_much_of_little() -> None:
+    """What links mean grows as their text does, however long what is put for a word."""
+
+    def meant(size: int) -> int:
+        text = "".join(f"[[x:{number}]]" for number in range(size))
+        found = links(text, [Setting(1, "LINK", "x file:" + "%s" * size)])
+        return sum(len(link.file) + len(link.search) for link in found)
+
+    assert meant(4000) < 3 * meant(2000)
 
 
 # --- Where it leads ------------------------------------------------------------------------------

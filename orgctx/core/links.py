@@ -14,9 +14,9 @@ _LINK = re.compile(
     r"|:(?:(?<=\bid:)|(?<=\bfile:))(?P<plain>[^][\s()<>]*[\w/])"
 )
 """In brackets, between angles, or plain. Brackets without an end are passed once, not again."""
-_ESCAPED = re.compile(r"(\\+)([][]|\Z)")
+_ESCAPED = re.compile(r"(?<!\\)(\\++)([][]|\Z)")
 """Backslashes of which every second one escapes."""
-_BREAK = re.compile(r"[ \t]*\r?\n[ \t]*")
+_BREAK = re.compile(r"(?:(?<![ \t])[ \t]++)?\r?\n[ \t]*+")
 _FILE = re.compile(r"file(?:\+\w+)?:(?:/+(?=/))?")
 """What stands before a path; of the slashes of `file:///a.org` the last begins it."""
 _PATH = re.compile(r"/|~|\.\.?/")
@@ -25,6 +25,8 @@ _ELSEWHERE = re.compile(
     r"(?:https?|ftp|mailto|news|doi|shell|elisp|info|help|attachment|docview|man|irc|gnus):"
 )
 """The kinds of links that Org knows and that lead to no note."""
+_LONGEST = 1024
+"""Characters that are put for an abbreviation; without a limit, a small file means a huge one."""
 
 
 class Link(NamedTuple):
@@ -80,16 +82,16 @@ def _unescaped(found: re.Match[str]) -> str:
 def _abbreviations(settings: Iterable[Setting]) -> dict[str, str]:
     """What the `#+LINK` lines of a file put for a word."""
     lines = (setting.value.split(None, 1) for setting in settings if setting.key == "LINK")
-    return {line[0]: line[1] for line in lines if len(line) == 2}
+    return {line[0]: line[1] for line in lines if len(line) == 2 and len(line[1]) <= _LONGEST}
 
 
 def _expanded(path: str, abbreviations: Mapping[str, str]) -> str:
-    """A link without abbreviation (Org manual: Link Abbreviations)."""
+    """A link without abbreviation, as `org-link-expand-abbrev` has it: one `%s` is the tag."""
     word, _, tag = path.partition(":")
-    whole = abbreviations.get(word)
-    if whole is None or "%(" in whole or "%h" in whole:
+    whole, tag = abbreviations.get(word), tag.removeprefix(":")
+    if whole is None or "%(" in whole or ("%h" in whole and "%s" not in whole):
         return path
-    return whole.replace("%s", tag) if "%s" in whole else whole + tag
+    return whole.replace("%s", tag, 1) if "%s" in whole else whole + tag
 
 
 def _link(path: str) -> Link | None:
