@@ -329,6 +329,20 @@ def test_a_name_in_another_normal_form(notes: Path) -> None:
     assert led(notes, "[[file:\u00fc.org::*U]]") == ["u\u0308.org:1"]
 
 
+def test_dead_links_do_not_look_through_all_notes() -> None:
+    """As many notes as links that lead nowhere and have a name that may be in another form."""
+
+    def notes(size: int) -> Store:
+        links_ = "".join(f"[[file:é{number}.org]]\n" for number in range(size))
+        trees = [outline("* N\n", f"n{number}.org") for number in range(size)]
+        return store_of([outline(f"* A\n{links_}", "a.org"), *trees])
+
+    def follow(store: Store) -> None:
+        assert not list(linking.links(store, store.tree("a.org").nodes[1]))
+
+    check_growth(follow, notes, 100)
+
+
 def test_line_ends_do_not_matter(notes: Path) -> None:
     write(notes, {"dos.org": b"* D\r\n[[file:dos.org::*E\r\n  f]] [[file:b.org]]\r\n* E f\r\n"})
     memex = open_memex(notes)
