@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .model import Setting
 
 _LINK = re.compile(
-    r"\[\[(?P<bracket>(?:[^][\\]|\\[][\\]?+)++)\](?P<next>[][])"
+    r"\[\[(?P<bracket>(?>(?:[^][\\]|\\[][\\]?+)+))\](?P<next>[][])"
     r"|<(?P<angle>(?:id|file(?:\+\w+)?):[^<>\n]+)>"
     r"|:(?:(?<=\bid:)|(?<=\bfile:))(?P<plain>[^][\s()<>]*[\w/])"
 )
