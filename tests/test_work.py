@@ -340,3 +340,108 @@ def test_a_page_that_no_line_fits_is_refused(notes, run, folder):
         check_complaint(found, 3)
         needed = re.search(r"budget of (\d+) or more", found.err)[1]
         assert run("work", *call, "--budget", needed).status == 0
+
+
+def json_pages(run, *call):
+    """The pages of a call as data; none is over its budget."""
+    while call:
+        found = run(*call)
+        assert found.status == 0
+        assert count(found.out) <= int(call[call.index("--budget") + 1])
+        yield (data := json.loads(found.out))
+        call = shlex.split(data["rest"][0]["call"])[1:] if data["rest"] else ()
+
+
+LONG = "a-note-whose-name-is-as-long-as-names-of-notes-may-become"
+
+
+@pytest.fixture
+def many(notes, folder):
+    """The paths of the notes that are new in the copy x: many, with long names."""
+    paths = [f"{LONG}-{at:04}.org" for at in range(300)]
+    for each in paths:
+        notes.put(each, "* N\n", folder)
+    return paths
+
+
+def test_the_copies_come_in_pages(notes, run, folder):
+    for at in range(30):
+        notes.work.open(f"copy-{at}")
+    whole = run("work", "status", "--budget", "100000").out
+    assert whole.count("\n") == 31
+    found = list(pages(run, "work", "status", "--budget", "300"))
+    assert len(found) > 3
+    assert "".join(found) == whole
+
+
+def test_a_copy_with_many_edits_comes_in_pages_as_json(run, many):
+    whole = json.loads(run("work", "status", "--json", "--budget", "100000").out)
+    found = list(json_pages(run, "work", "status", "--json", "--budget", "1500"))
+    assert len(found) > 3
+    assert [path for page in found for path in page["copies"][0]["changed"]] == many
+    assert whole["copies"][0]["changed"] == many
+
+
+def shown_of(text):
+    """How many rows the text, or the JSON, of a commit shows."""
+    if text.startswith("{"):
+        return len(json.loads(text)["outcomes"])
+    return text.count(f"written {LONG}")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_commit_is_whole_and_its_report_within_the_budget(notes, run, many, form):
+    found = run("work", "commit", "x", "-m", "many", "--budget", "900", "--format", form)
+    assert (found.status, found.err) == (0, "")
+    assert count(found.out) <= 900
+    assert 0 < shown_of(found.out) < len(many)
+    assert all(notes.get(each) == "* N\n" for each in many)
+    revision = run("work", "log").out[:12]
+    assert f"orgctx work show {revision}" in found.out.splitlines()[-1]
+    assert many[-1] in run("work", "show", revision, "--budget", "100000").out
+
+
+def test_a_larger_budget_shows_no_less_of_a_commit(notes, run, folder):
+    shown = []
+    for at, budget in enumerate((40, 80, 200, 400, 800)):
+        for each in range(40):
+            notes.put(f"{LONG}-{each}.org", f"* N {at}\n", folder)
+        out = run("work", "commit", "x", "-m", "many", "--budget", str(budget)).out
+        assert count(out) <= budget
+        shown.append(shown_of(out))
+    assert shown == sorted(shown)
+    assert shown[0] < shown[-1]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_commit_is_done_where_no_report_fits(notes, run, many, form):
+    found = run("work", "commit", "x", "-m", "many", "--budget", "3", "--format", form)
+    assert (found.status, found.out) == (0, "")
+    assert "orgctx: it is done, and not even the first line fits the budget; see " in found.err
+    assert notes.get(many[-1]) == "* N\n"
+
+
+def test_a_commit_held_back_keeps_its_status_where_no_report_fits(notes, run, folder):
+    notes.replace("a.org", "text one", "mine", folder)
+    notes.replace("a.org", "text one", "theirs")
+    found = run("work", "commit", "x", "-m", "m", "--budget", "3")
+    assert (found.status, found.out) == (3, "")
+
+
+def test_all_old_copies_are_discarded_whatever_is_told(notes, run, folder):
+    for at in range(30):
+        notes.work.open(f"copy-{at:02}")
+    found = run("work", "prune", "--older-than", "0s", "--budget", "60")
+    assert found.status == 0
+    assert count(found.out) <= 60
+    assert found.out.endswith(" more lines: orgctx work log\n")
+    assert run("work", "status").out == ""
+
+
+def test_problems_of_a_copy_are_counted(notes, run):
+    for at in range(30):
+        notes.put(f"bad{at:02}.org", b"* \xff\n")
+    found = run("work", "open", "x", "--root", "notes")
+    assert found.status == 0
+    assert len(found.err.splitlines()) == 11
+    assert "20 more problems of this kind" in found.err

@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import click
 
-from ..config import load, users_file
 from ..core.entry import many
 from ..core.heading import printable
-from ..tokens import counter
-from ..views.page import fit, lines_in
+from ..views.page import fit
 from ..views.shell import shell_command
-from ..views.view import BUDGET, READING_BUDGET, Limit
+from ..views.view import READING_BUDGET, Limit
 from ..workcopy import POLICIES, Workcopies, seconds
 from ..workcopy.port import Edited
-from ..workcopy.record import CONFLICT, REFUSED, Outcome, Record
+from ..workcopy.record import CONFLICT, REFUSED, Outcome, Record, Report, Status
 from ..workcopy.showing import DIGITS, log_line, outcome_line, status_line
 from . import output
-from .options import (
-    Whole,
-    all_roots_option,
-    budget_option,
-    format_option,
-    given,
-    limit_by,
-    option,
-    roots_or_default,
-)
-
-Call = Callable[[str], str]
-"""How a call that goes on is written: (behind what) -> the call."""
-_after = option(
-    "--after", type=Whole(0), default=0, metavar="N", help="Pass over N lines: the next page."
+from .options import Whole, all_roots_option, budget_option, format_option, option, roots_or_default
+from .paging import (
+    Call,
+    after_option,
+    counter_of,
+    going_on,
+    told_done,
+    users_limit,
+    write_data,
+    write_lines,
 )
 
 
@@ -66,32 +57,41 @@ def open_(copy_id: str, roots: Sequence[str]) -> None:
       orgctx work open draft --root ~/org
     """
     copy = Workcopies(*roots_or_default(roots)).open(copy_id)
-    for problem in copy.problems:
-        output.complain(f"{problem.path}: {problem.what}", problem.hint)
+    output.complain_of(copy.problems)
     output.write(f"{copy.folder}\n")
 
 
 @work.command()
+@budget_option()
+@after_option
 @format_option("text")
-def status(form: str) -> None:
+def status(after: int, form: str, **options: Any) -> None:
     """List the copies: name, edited notes, folder.
+
+    What does not fit the budget is counted in the last line, with the call that goes on. As JSON,
+    --after passes over edited notes, each of which has a line there.
 
     \b
     Example:
       orgctx work status
     """
-    rows = Workcopies().status()
+    rows, limit, again = Workcopies().status(), users_limit(options), going_on("work status")
     if form == "json":
-        data = [{**each._asdict(), "folder": str(each.folder)} for each in rows]
-        output.write(output.to_json({"copies": data}))
+        parts = [(each, path) for each in rows for path in each.changed or [None]]
+        write_data("copies", parts, _status_data, after, limit, again)
     else:
-        output.write("".join(map(status_line, rows)))
+        write_lines(list(map(status_line, rows)), after, limit, again)
+
+
+def _status_data(row: Status, changed: list[str | None]) -> dict[str, Any]:
+    known = {"folder": str(row.folder), "changed": [each for each in changed if each is not None]}
+    return {**row._asdict(), **known}
 
 
 @work.command()
 @click.argument("copy_id", metavar="ID")
 @budget_option()
-@_after
+@after_option
 @format_option("text")
 def diff(copy_id: str, after: int, form: str, **options: Any) -> None:
     """Print what was edited in a copy, as a patch.
@@ -102,62 +102,27 @@ def diff(copy_id: str, after: int, form: str, **options: Any) -> None:
     Example:
       orgctx work diff draft
     """
-    rows, limit = Workcopies().diff(copy_id), _limit(options)
-    again = _going_on("diff", copy_id)
+    rows, limit = Workcopies().diff(copy_id), users_limit(options)
+    again = going_on("work diff", copy_id)
     if form == "json":
-        output.write(_diff_json(rows, after, limit, again))
+        parts = [(each, line) for each in rows for line in _lines(each.patch)]
+        write_data("edited", parts, _diff_data, after, limit, again)
     else:
-        _write_lines("".join(each.patch for each in rows), after, limit, again)
+        _write_text("".join(each.patch for each in rows), after, limit, again)
 
 
-def _diff_json(rows: Sequence[Edited], after: int, limit: Limit, again: Call) -> str:
-    """As many lines of the patches as fit, each with its note."""
-    lines = [(each, line) for each in rows for line in _lines(each.patch)][after:]
-
-    def write(shown: int) -> str:
-        kept = groupby(lines[:shown], key=itemgetter(0))
-        edited = [
-            {**each._asdict(), "patch": "".join(line for _, line in group)} for each, group in kept
-        ]
-        more = len(lines) - shown
-        rest = {"kind": "line", "more": more, "call": again(str(after + shown))}
-        return output.to_json({"edited": edited, "rest": [rest] if more else []})
-
-    return write(fit(write, len(lines), limit, _counter(limit)))
+def _diff_data(row: Edited, lines: list[str]) -> dict[str, Any]:
+    return {**row._asdict(), "patch": "".join(lines)}
 
 
 def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def _write_lines(text: str, after: int, limit: Limit, again: Call) -> None:
+def _write_text(text: str, after: int, limit: Limit, again: Call) -> None:
     """Print what fits; what does not is told twice, as the text may be on its way into a file."""
-    call = partial(_behind, again, after)
-    shown, rest = lines_in(_lines(text)[after:], limit, _counter(limit), call)
-    output.write(shown + "".join(f"{each}\n" for each in rest))
-    if rest:
+    if write_lines(_lines(text), after, limit, again):
         output.complain("not all of it fits the budget", "give a larger --budget, or page on")
-
-
-def _behind(again: Call, after: int, shown: int) -> str:
-    return again(str(after + shown))
-
-
-def _limit(options: dict[str, Any], budget: int = BUDGET) -> Limit:
-    return limit_by([load(users_file(), is_users=True)], options, budget)
-
-
-def _counter(limit: Limit) -> Callable[[str], int]:
-    return counter(limit.unit, limit.encoding)
-
-
-def _going_on(name: str, *arguments: str) -> Call:
-    """The running command, going on behind a place."""
-
-    def call(after: str) -> str:
-        return shell_command(f"work {name}", arguments, [*given("after"), "--after", after])
-
-    return call
 
 
 @work.command()
@@ -170,26 +135,40 @@ def _going_on(name: str, *arguments: str) -> Call:
     help="What becomes of an entry that was edited here and in the notes: nothing, or this half.",
 )
 @option("--allow-shrink", is_flag=True, help="A note may lose more than half of its text.")
+@budget_option()
 @format_option("text")
-def commit(copy_id: str, message: str, on_conflict: str, allow_shrink: bool, form: str) -> None:
+def commit(
+    copy_id: str, message: str, on_conflict: str, allow_shrink: bool, form: str, **options: Any
+) -> None:
     """Bring what was edited in a copy into the notes.
 
     A line for each path says how. What others edited meanwhile is merged, entry by entry. Outcomes:
-    written, merged, deleted, unchanged; conflict, refused.
+    written, merged, deleted, unchanged; conflict, refused. All is committed whatever the budget;
+    the last line counts the lines that do not fit it, with the call that shows them.
 
     \b
     Example:
       orgctx work commit draft -m 'Close what is done'
     """
+    limit = users_limit(options)
     report = Workcopies().commit(copy_id, message, on_conflict, allow_shrink)
-    if form == "json":
-        rows = [each.to_data() for each in report.outcomes]
-        output.write(output.to_json({"revision": report.revision, "outcomes": rows}))
-    else:
-        output.write("".join(map(outcome_line, report.outcomes)))
+    where = shell_command("work show", [report.revision[:DIGITS]], [])
+    told_done(partial(_write_report, report, form, limit, lambda _: where), where)
     if not report.is_whole:
         _tell_held(copy_id, report.outcomes)
         raise click.exceptions.Exit(3)
+
+
+def _write_report(report: Report, form: str, limit: Limit, again: Call) -> None:
+    if form == "json":
+        parts, facts = [(each, None) for each in report.outcomes], {"revision": report.revision}
+        write_data("outcomes", parts, _outcome_data, 0, limit, again, facts, least=0)
+    else:
+        write_lines(list(map(outcome_line, report.outcomes)), 0, limit, again, least=0)
+
+
+def _outcome_data(outcome: Outcome, _: list[None]) -> dict[str, Any]:
+    return outcome.to_data()
 
 
 def _tell_held(copy_id: str, outcomes: Sequence[Outcome]) -> None:
@@ -227,17 +206,19 @@ def discard(copy_id: str) -> None:
     metavar="TIME",
     help="Not used for so long: a number and s, m, h, d or w.",
 )
-def prune(older_than: str) -> None:
+@budget_option()
+def prune(older_than: str, **options: Any) -> None:
     """Discard the copies that nobody has used for long.
 
-    Their names are printed.
+    Their names are printed, as many as fit the budget; all are discarded.
 
     \b
     Example:
       orgctx work prune --older-than 2w
     """
-    for each in Workcopies().prune(seconds(older_than)):
-        output.write(f"{printable(each)}\n")
+    limit, where = users_limit(options), shell_command("work log", [], [])
+    names = [f"{printable(each)}\n" for each in Workcopies().prune(seconds(older_than))]
+    told_done(partial(write_lines, names, 0, limit, lambda _: where, least=0), where)
 
 
 @work.command()
@@ -252,7 +233,11 @@ def log(limit: int, after: str, form: str, **options: Any) -> None:
     Example:
       orgctx work log --limit 5
     """
-    rows, budget, again = Workcopies().log(limit + 1, after), _limit(options), _going_on("log")
+    rows, budget, again = (
+        Workcopies().log(limit + 1, after),
+        users_limit(options),
+        going_on("work log"),
+    )
     most = min(limit, len(rows))
     shape = _log_json if form == "json" else _log_text
 
@@ -260,7 +245,7 @@ def log(limit: int, after: str, form: str, **options: Any) -> None:
         is_all = shown == len(rows)
         return shape(rows[:shown], "" if is_all else again(rows[shown - 1][0][:DIGITS]))
 
-    output.write(write(fit(write, most, budget, _counter(budget))))
+    output.write(write(fit(write, most, budget, counter_of(budget))))
 
 
 def _log_text(rows: Sequence[tuple[str, Record]], call: str) -> str:
@@ -275,7 +260,7 @@ def _log_json(rows: Sequence[tuple[str, Record]], call: str) -> str:
 @work.command()
 @click.argument("revision", metavar="REV[:PATH]")
 @budget_option(READING_BUDGET)
-@_after
+@after_option
 def show(revision: str, after: int, **options: Any) -> None:
     """Print a commit, or a version of a note.
 
@@ -287,5 +272,5 @@ def show(revision: str, after: int, **options: Any) -> None:
     Example:
       orgctx work show 3fa9c1d2
     """
-    limit, again = _limit(options, READING_BUDGET), _going_on("show", revision)
-    _write_lines(Workcopies().show(revision), after, limit, again)
+    limit, again = users_limit(options, READING_BUDGET), going_on("work show", revision)
+    _write_text(Workcopies().show(revision), after, limit, again)

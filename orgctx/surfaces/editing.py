@@ -140,7 +140,7 @@ def commit(session: Editing, given: Given, room: Room) -> Part:
     how = {each: given[each] for each in ("on_conflict", "allow_shrink") if each in given}
     report = session.desk.copies.commit(session.desk.copy.id, given["message"], **how)
     lines = [outcome_line(each) for each in report.outcomes] or ["nothing was edited\n"]
-    body, _ = lines_in(lines, Limit(room.view), count, lambda shown: "")
+    body, _ = lines_in(lines, Limit(room.view), count, lambda shown: "", least=0)
     data = [{"path": each.path, "what": each.what} for each in report.outcomes]
     facts = {"revision": report.revision, "is_whole": report.is_whole}
     return Part(body, (), facts, {"outcomes": data})

@@ -89,11 +89,16 @@ def fit(
 
 
 def lines_in(
-    lines: Sequence[str], limit: Limit, count: Callable[[str], int], call: Callable[[int], str]
+    lines: Sequence[str],
+    limit: Limit,
+    count: Callable[[str], int],
+    call: Callable[[int], str],
+    least: int = 1,
 ) -> tuple[str, Sequence[str]]:
     """As many lines as fit, and what is said of the others: how many, and the call for them.
 
     count: in `limit.unit`. call: (lines shown) -> what gets the others; "" if nothing does.
+    least: see `fit`.
     Raises: BudgetTooSmall.
     """
 
@@ -104,7 +109,7 @@ def lines_in(
     def write(shown: int) -> str:
         return "".join(lines[:shown]) + "".join(f"{line}\n" for line in rest(shown))
 
-    shown = fit(write, len(lines), limit, count)
+    shown = fit(write, len(lines), limit, count, least=least)
     return "".join(lines[:shown]), rest(shown)
 
 

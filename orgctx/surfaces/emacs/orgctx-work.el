@@ -34,8 +34,11 @@
   "Return all working copies as alists."
   (condition-case problem
       (alist-get 'copies (orgctx--parse
-                          (orgctx--answer '("work" "status"
-                                            "--format" "json"))))
+                          (orgctx--answer
+                           ;; All of it: a person chooses among them.
+                           `("work" "status" "--format" "json"
+                             "--budget"
+                             ,(number-to-string most-positive-fixnum)))))
     (orgctx-error (user-error "%s" (orgctx-explain (cdr problem))))))
 
 (defun orgctx--copy-id (copy)
@@ -116,6 +119,7 @@ is in conflict or refused is still in the copy."
                                      (orgctx--copy-id copy))))))
   (orgctx--ask-json
    `("work" "commit" "--format" "json" "--message" ,message
+     "--budget" ,(number-to-string most-positive-fixnum)
      "--" ,(orgctx--copy-id copy))
    (lambda (data)
      (orgctx--show-outcomes copy (alist-get 'outcomes data)))))
