@@ -184,7 +184,7 @@ def status(session: Session, given: Given, room: Room) -> Part:
 
     shown = fit(write, len(lines), Limit(room.view), count)
     facts = {name: data[name] for name in ("ids", "duplicates")}
-    return Part(write(shown), (), {**facts, "problems": len(data["problems"])})
+    return Part(write(shown), (), {**facts, "problems": data["problem_count"]})
 
 
 def tool_call(name: str, arguments: Given) -> str:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ..core.model import Problem
 from ..store.indexed import IndexedStore
+from ..store.sync import Report
 from ..views import outlines
+from ..views.shell import shell_command
+from ..views.view import Limit
 from . import output
 from .options import (
     a_file,
     a_folder,
+    budget_option,
     format_option,
     inlinetasks,
+    limit_of,
     no_sync_option,
     open_roots,
     option,
     tell_fault,
 )
+from .paging import after_option, going_on, told_done, write_data, write_lines
 
 
 @click.command()
@@ -50,6 +59,7 @@ def outline(paths: Sequence[str], form: str, inlinetask_min_level: int | None) -
 @option(
     "--summaries-dry-run", is_flag=True, help="Ask no model; say what its summaries would cost."
 )
+@budget_option()
 @format_option("text")
 @inlinetasks
 def sync(
@@ -58,17 +68,17 @@ def sync(
     summaries_dry_run: bool,
     form: str,
     inlinetask_min_level: int | None,
+    **options: Any,
 ) -> None:
     """Read what changed in the notes since the last time.
 
-    ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml.
+    ROOT is a folder of notes; by default those of ORGCTX_ROOT, or of orgctx.toml. All is read
+    whatever the budget, which is that of what is told.
 
     \b
     Example:
       orgctx sync ~/org --full
     """
-    from ..views import syncing  # a focus should not pay for it
-
     store = open_roots(roots, inlinetask_min_level, no_sync=True, is_filled=False)
     tell_fault(store)
     if not isinstance(store, IndexedStore):
@@ -76,21 +86,45 @@ def sync(
     with output.progress("reading notes") as progress:
         report = store.sync(full, progress, "dry-run" if summaries_dry_run else "write")
         report.problems = store.known_problems()
-    is_json = form == "json"
-    output.write(output.to_json(syncing.to_data(report)) if is_json else syncing.to_text(report))
+    where = shell_command("status", roots, [])
+    told_done(partial(_write_report, report, form, limit_of(store, options), where), where)
+
+
+def _write_report(report: Report, form: str, limit: Limit, where: str) -> None:
+    from ..views import syncing  # a focus should not pay for it
+
+    if form == "json":
+        parts, facts = [(each, None) for each in report.problems], syncing.to_data(report)
+        write_data("problems", parts, _problem_data, 0, limit, lambda _: where, facts, least=0)
+    else:
+        lines = syncing.to_text(report).splitlines(keepends=True)
+        write_lines(lines, 0, limit, lambda _: where, least=0)
+
+
+def _problem_data(problem: Problem, _: list[None]) -> dict[str, Any]:
+    return problem._asdict()
 
 
 @click.command()
 @click.argument("roots", nargs=-1, metavar="[ROOT]...", shell_complete=a_folder)
+@budget_option()
+@after_option
 @format_option("text")
 @no_sync_option
 @inlinetasks
 def status(
-    roots: Sequence[str], form: str, no_sync: bool, inlinetask_min_level: int | None
+    roots: Sequence[str],
+    after: int,
+    form: str,
+    no_sync: bool,
+    inlinetask_min_level: int | None,
+    **options: Any,
 ) -> None:
     """Tell what is known of the notes, and what is wrong.
 
-    That is roots, files, headlines, IDs, problems, and where the store is.
+    That is roots, files, headlines, IDs, problems, and where the store is. What does not fit the
+    budget is counted in the last line, with the call that goes on; as JSON, --after passes over
+    problems.
 
     \b
     Example:
@@ -101,8 +135,17 @@ def status(
     store = open_roots(roots, inlinetask_min_level, no_sync)
     store.freshen()
     tell_fault(store)
-    data = syncing.status(store)
-    output.write(output.to_json(data) if form == "json" else syncing.status_text(data))
+    data, limit, again = (
+        syncing.status(store, None),
+        limit_of(store, options),
+        going_on("status", *roots),
+    )
+    if form == "json":
+        parts = [(each, None) for each in data.pop("problems")]
+        write_data("problems", parts, lambda row, _: row, after, limit, again, data)
+    else:
+        lines = syncing.status_text(data, None).splitlines(keepends=True)
+        write_lines(lines, after, limit, again)
 
 
 @click.command()

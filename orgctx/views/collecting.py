@@ -235,7 +235,7 @@ def _called(row: dict[str, Any], names: Counter[str]) -> str:
 
 
 def _places(row: dict[str, Any]) -> str:
-    return ", ".join(plain(path) or "everything" for path in row["paths"])
+    return brief(", ".join(plain(path) or "everything" for path in row["paths"]))
 
 
 def _counts(row: dict[str, Any]) -> str:

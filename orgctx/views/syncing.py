@@ -14,16 +14,15 @@ from ..store.sync import Report
 from ..store.writing import Asked
 
 SHOWN, LISTED = 20, 100
-"""How many problems a text and data tell one by one."""
+"""How many problems a text and data tell one by one where not all are told."""
 
 
 def to_data(report: Report) -> dict[str, Any]:
-    """A sync's report as data."""
+    """A sync's report as data, but for its problems, which are counted."""
     return {
         "read": report.read,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "problems": [each._asdict() for each in report.problems[:LISTED]],
         "problem_count": len(report.problems),
         "summaries": asdict(report.summaries),
         "notes": report.notes,
@@ -49,9 +48,10 @@ def _asked(asked: Asked) -> Iterator[str]:
         yield f"{many(asked.written, 'summary')} written: {cost}"
 
 
-def status(store: Store) -> dict[str, Any]:
+def status(store: Store, most: int | None = LISTED) -> dict[str, Any]:
     """Roots with their files and headlines, IDs, duplicates, problems, the store's size and place.
 
+    most: how many problems are told one by one; None: all.
     Counts are of what may be shown: private notes are in none of them.
     """
     problems = store.problems()
@@ -59,7 +59,7 @@ def status(store: Store) -> dict[str, Any]:
     counts = _known(store) if isinstance(store, IndexedStore) and not store.fault else _read(store)
     return {
         **counts,
-        "problems": [each._asdict() for each in problems[:LISTED]],
+        "problems": [each._asdict() for each in problems[:most]],
         "problem_count": len(problems),
         "store": str(place) if place else None,
         "store_bytes": place.stat().st_size if place and place.exists() else 0,
@@ -93,8 +93,8 @@ def _roots(store: Store, sizes: Mapping[Any, tuple[int, int]]) -> list[dict[str,
     ]
 
 
-def status_text(data: dict[str, Any]) -> str:
-    """The status for people."""
+def status_text(data: dict[str, Any], most: int | None = SHOWN) -> str:
+    """The status for people. most: how many problems it lists; None: all."""
     roots = "".join(
         f"{each['name']} — {many(each['files'], 'file')}, "
         f"{many(each['headlines'], 'headline')} ({each['folder']})\n"
@@ -103,14 +103,16 @@ def status_text(data: dict[str, Any]) -> str:
     problems = [Problem(**each) for each in data["problems"]]
     counts = f"{many(data['ids'], 'ID')}, {data['duplicates']} of them on several nodes\n"
     place = f"store: {data['store']}, {data['store_bytes'] / 1e6:.1f} MB\n" if data["store"] else ""
-    return f"{roots}{counts}{many(data['problem_count'], 'problem')}\n{_listed(problems)}{place}"
+    return (
+        f"{roots}{counts}{many(data['problem_count'], 'problem')}\n{_listed(problems, most)}{place}"
+    )
 
 
-def _listed(problems: Iterable[Problem]) -> str:
+def _listed(problems: Iterable[Problem], most: int | None = SHOWN) -> str:
     found = list(problems)
     lines = [
         f"  {each.path}{f':{each.line}' if each.line else ''}: {each.what}\n"
-        for each in found[:SHOWN]
+        for each in found[:most]
     ]
-    rest = len(found) - SHOWN
-    return "".join(lines) + (f"  … and {rest} more: see --json\n" if rest > 0 else "")
+    rest = len(found) - len(lines)
+    return "".join(lines) + (f"  … and {rest} more: see orgctx status\n" if rest else "")

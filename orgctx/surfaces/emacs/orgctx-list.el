@@ -237,7 +237,8 @@ On a line that counts more, list those, too."
 above or below, \\[orgctx-collections-split] to a new one of its own;
 \\[orgctx-collections-save] saves, \\[revert-buffer] drops what is not saved."
   (interactive)
-  (orgctx--ask-json `("collections" ,@(orgctx--root-arguments) "--format" "json")
+  (orgctx--ask-json `("collections" ,@(orgctx--root-arguments) "--format" "json"
+                      "--budget" ,(number-to-string most-positive-fixnum))
                     #'orgctx--show-collections))
 
 (defun orgctx--show-collections (data)
@@ -353,11 +354,13 @@ If one fails, show what is saved, and what is wrong."
     (`((,name . ,place) . ,rest)
      (orgctx--ask-json
       `("collections" "move" ,@(orgctx--root-arguments) "--format" "json"
+        "--budget" ,(number-to-string most-positive-fixnum)
         ,@place "--" ,name)
       (lambda (data) (orgctx--save-moves rest data))
       :else (lambda (problem)
               (orgctx--ask-json
-               `("collections" ,@(orgctx--root-arguments) "--format" "json")
+               `("collections" ,@(orgctx--root-arguments) "--format" "json"
+                 "--budget" ,(number-to-string most-positive-fixnum))
                (lambda (data)
                  (orgctx--show-collections data)
                  (orgctx--complain problem))))))))
@@ -380,7 +383,8 @@ If one fails, show what is saved, and what is wrong."
 \\<orgctx-status-mode-map>\\[orgctx-status-visit] visits a problem."
   (interactive)
   (orgctx--ask-json
-   `("status" "--format" "json" "--"
+   `("status" "--format" "json"
+     "--budget" ,(number-to-string most-positive-fixnum) "--"
      ,@(remove "--root" (orgctx--root-arguments)))
    (lambda (data)
      (orgctx--list "*orgctx status*" #'orgctx-status-mode #'orgctx-status
