@@ -199,7 +199,7 @@ PATHS = st.sampled_from(["a.org", "a.org::One", "sub/b.org", "id:one-1", "new.or
 WORDS = st.sampled_from(["text one", "* New\n", "mine\n", "* a\n** b\n", "", "last", "0" * 12])
 RIGHT = {
     "string": rarely(PATHS | WORDS, st.text(max_size=20)),
-    "integer": st.integers(0, 900),
+    "integer": st.integers(0, 60) | st.integers(0, 900),
     "boolean": st.booleans(),
 }
 
@@ -228,13 +228,15 @@ def test_any_call_is_answered_within_its_budget(
     tools = open_memex(work=copy_id).tools(write=True)
     before = copies.state(notes.root)
     for name, arguments in asked:
+        edited = notes.work.diff(copy_id)
         answer = tools.call(name, arguments)
         if answer.is_error:
             found = error(answer)
             assert found["error"] != "Bug", (name, arguments, found)
             assert found["message"]
             assert count(answer.text) <= ERROR
-            event("refused")
+            assert (copies.state(notes.root), notes.work.diff(copy_id)) == (before, edited)
+            event(f"{found['error']}")
         else:
             assert MARKED.match(answer.text)
             assert cost(answer) <= (arguments.get("budget") or BUDGET)
@@ -243,6 +245,24 @@ def test_any_call_is_answered_within_its_budget(
             assert copies.state(notes.root) == before
         before = copies.state(notes.root)
     notes.work.discard(copy_id)
+
+
+def test_what_is_done_is_told_within_any_budget_or_it_is_not_done(
+    notes: Notes, tools: Tools
+) -> None:
+    """A refusal after the work would have it done again."""
+    for budget in range(1, 80):
+        told = {}
+        for name in ("edit", "commit"):
+            if name == "commit" and told["edit"].is_error:
+                done(tools, "edit", path="a.org", old="text one", new=f"{budget} text one")
+            before = copies.state(notes.root), notes.work.diff("x")
+            given = {"path": "a.org", "old": "text one", "new": f"{budget} text one"}
+            call = {"message": "m"} if name == "commit" else given
+            told[name] = tools.call(name, {**call, "budget": budget})
+            is_done = before != (copies.state(notes.root), notes.work.diff("x"))
+            assert is_done != told[name].is_error
+            assert cost(told[name]) <= budget or told[name].is_error
 
 
 def test_a_passing_copy_without_edits_is_gone_at_the_end(notes: Notes) -> None:

@@ -55,6 +55,14 @@ class Room(NamedTuple):
         """For what stands between the marks; at least 1, which no view fits in."""
         return max(1, self.text - FRAME - self.calls)
 
+    def check(self) -> None:
+        """That what was done can be told, if only by its marks.
+
+        Raises: BudgetTooSmall.
+        """
+        if self.text < FRAME:
+            raise too_small(self, self.least("text", FRAME))
+
     def least(self, part: str, needed: int) -> int:
         """The smallest budget of which a part is `needed`."""
         budgets = range(1, 3 * needed + 4 * FRAME)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import NamedTuple
 
-from ..errors import BadArgument, NotFound
+from ..errors import BadArgument, BudgetTooSmall, NotFound
 from ..tokens import count
 from ..views.page import lines_in
 from ..views.view import Limit
@@ -105,19 +105,27 @@ def _edit(name: str) -> Callable[[Editing, Given, Room], Part]:
         for each in {"keyword", "value"} & how.keys():
             how[each] = how[each] or None
         done = getattr(session.desk.copy, name)(**how)
-        return _edited([done] if isinstance(done, Edit) else list(dict.fromkeys(done)))
+        return _edited([done] if isinstance(done, Edit) else list(dict.fromkeys(done)), room)
 
     return ask
 
 
-def _edited(edits: Sequence[Edit]) -> Part:
+def _edited(edits: Sequence[Edit], room: Room) -> Part:
     """What was edited, and the revision that the next edit is based on."""
     lines = [
-        f"{each.address}: {each.base[:DIGITS] or 'new'} -> {each.revision[:DIGITS] or 'deleted'}"
+        f"{each.address}: {each.base[:DIGITS] or 'new'} -> {each.revision[:DIGITS] or 'deleted'}\n"
         for each in edits
     ]
-    data = [each._asdict() for each in edits]
-    return Part("".join(f"{line}\n" for line in lines), lists={"edits": data})
+    return Part(_told(lines, room), lists={"edits": [each._asdict() for each in edits]})
+
+
+def _told(lines: Sequence[str], room: Room) -> str:
+    """As much as fits of what was done. It is done, so there is no budget that is too small."""
+    try:
+        shown, rest = lines_in(lines, Limit(room.view), count, lambda shown: "", least=0)
+    except BudgetTooSmall:
+        return ""
+    return shown + "".join(f"{each}\n" for each in rest)
 
 
 def diff(session: Editing, given: Given, room: Room) -> Part:
@@ -140,10 +148,9 @@ def commit(session: Editing, given: Given, room: Room) -> Part:
     how = {each: given[each] for each in ("on_conflict", "allow_shrink") if each in given}
     report = session.desk.copies.commit(session.desk.copy.id, given["message"], **how)
     lines = [outcome_line(each) for each in report.outcomes] or ["nothing was edited\n"]
-    body, _ = lines_in(lines, Limit(room.view), count, lambda shown: "", least=0)
     data = [{"path": each.path, "what": each.what} for each in report.outcomes]
     facts = {"revision": report.revision, "is_whole": report.is_whole}
-    return Part(body, (), facts, {"outcomes": data})
+    return Part(_told(lines, room), (), facts, {"outcomes": data})
 
 
 _WHERE = Parameter("string", "default last", WHERE)

@@ -228,6 +228,8 @@ class Tools:
         called = self._tools[name]
         given = checked(called.parameters, _parsed(arguments))
         room = Room(given.get("budget", BUDGET), self._has_data)
+        if not called.is_reading:
+            room.check()
         self._session.freshen()
         try:
             part = called.ask(self._session, given, room)
