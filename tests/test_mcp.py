@@ -295,7 +295,7 @@ def test_sessions_that_write_do_not_see_each_others_edits(notes: Path, ask: Ask)
         run(lambda: work(served))
         served.process.send_signal(signal.SIGINT)
         served.process.wait(30)
-    assert json.loads(ask("work", "status", "--format", "json").out) == {"copies": []}
+    assert json.loads(ask("work", "status", "--format", "json").out) == {"copies": [], "rest": []}
 
 
 def test_what_a_forgotten_session_has_edited_is_told_at_the_end(
