@@ -48,10 +48,10 @@ def links(text: str, settings: Iterable[Setting] = ()) -> list[Link]:
     text: an entry. settings: of its file, whose `#+LINK` lines abbreviate.
     Returns: what may be in a note; links to the web, mail, attachments, code and the like are not.
     """
-    if not any(mark in text for mark in ("[[", "id:", "file:")):
+    if "[[" not in text and "id:" not in text and "file:" not in text:
         return []
-    known = _abbreviations(settings)
-    found = (_link(_expanded(path, known)) for path in _paths(text))
+    known, paths = _abbreviations(settings), _paths(text)
+    found = map(_link, (_expanded(path, known) for path in paths) if known else paths)
     return list(dict.fromkeys(link for link in found if link))
 
 

@@ -11,6 +11,8 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .files import Walk
@@ -26,12 +28,28 @@ class _Folder(NamedTuple):
     files: tuple[tuple[str, Signature], ...]
 
 
-class _Quiet(NamedTuple):
-    """A root in which everything was known. unchanged: how many of its notes may be shown."""
+@dataclass(frozen=True)
+class _Quiet:
+    """A root in which everything that a walk found was known.
+
+    rows: its files by path. unchanged: how many of them may be shown.
+    """
 
     state: tuple[int, int]
-    folders: tuple[_Folder, ...]
+    walk: Walk
+    rows: dict[str, Row]
     unchanged: int
+
+    @cached_property
+    def folders(self) -> tuple[_Folder, ...] | None:
+        """The folders with their notes; None if one may have changed again unseen.
+
+        Put together for the next sync of a process; most have one sync alone.
+        """
+        folders = [(path, signature(stat)) for path, stat in self.walk.folders]
+        settled = (is_settled(each, self.walk.began) for _, each in folders)
+        is_sure = all(row.is_settled for row in self.rows.values()) and all(settled)
+        return tuple(_folders(folders, self.rows)) if is_sure else None
 
 
 class Memory:
@@ -51,19 +69,16 @@ class Memory:
     def still(self, connection: sqlite3.Connection, root: int) -> int | None:
         """How many notes are unchanged, if all are and no other has come; None if that is open."""
         quiet = self._quiet.get(root)
-        if quiet is None or quiet.state != _state(connection) or not all(map(_same, quiet.folders)):
+        if quiet is None or quiet.state != _state(connection) or quiet.folders is None:
             return None
-        return quiet.unchanged
+        return quiet.unchanged if all(map(_same, quiet.folders)) else None
 
     def note(self, connection: sqlite3.Connection, root: int, walk: Walk, unchanged: int) -> None:
         """Remember that everything that a walk found is known. unchanged: see `still`."""
         self._quiet.pop(root, None)
-        state, now = _state(connection), walk.began
-        rows = self._rows[root][1]
-        folders = [(path, signature(stat)) for path, stat in walk.folders]
-        settled = (is_settled(each, now) for _, each in folders)
-        if walk.is_plain and all(row.is_settled for row in rows.values()) and all(settled):
-            self._quiet[root] = _Quiet(state, tuple(_folders(folders, rows)), unchanged)
+        if walk.is_plain:
+            rows = self._rows[root][1]
+            self._quiet[root] = _Quiet(_state(connection), walk, rows, unchanged)
 
 
 def _state(connection: sqlite3.Connection) -> tuple[int, int]:
