@@ -473,3 +473,52 @@ def test_the_state_says_what_it_is(notes):
     about = json.loads((State().copies / "x/copy.json").read_text())
     assert about == {"version": 1, "id": "x", "roots": {"notes": str(notes.root)}}
     assert Path(os.environ["XDG_STATE_HOME"]) in State().folder.parents
+
+
+# --- Links ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """Two roots apart, one of them by another name than its folder's, with links of every form."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (home := tmp_path / "home" / "kept").mkdir(parents=True)
+    ways = (f"{tmp_path}/work/notes/b.org", "~/work/notes/b.org", "../notes/b.org")
+    across = (f"{home}/o.org", "~/home/kept/o.org", "../../home/kept/o.org")
+    lines = [f"* {at}\n[[file:{way}::*B]]\n" for at, way in enumerate(ways)]
+    lines += [f"* {at}\n[[{way}]]\n" for at, way in enumerate(across, 3)]
+    (tmp_path / "work").mkdir()
+    notes = Notes.make(tmp_path / "work", {"a.org": "".join(lines), "b.org": "* B\n* C\n"})
+    notes.put("o.org", "* O\n[[file:../../work/notes/b.org::*B]]\n", home)
+    roots = f'[roots]\nnotes = "{notes.root}"\nelse = "{home}"\n'
+    notes.put("orgctx/orgctx.toml", roots, Path(os.environ["XDG_CONFIG_HOME"]))
+    return notes, Workcopies().open("x")
+
+
+def led(memex, address):
+    """Where the links of a node lead, and whether they lead back."""
+    node = memex.node(address)
+    assert all(node in each.backlinks for each in node.links)
+    return [each.address for each in node.links]
+
+
+def test_links_in_a_copy_lead_to_what_is_in_it(linked):
+    places = [f"notes/a.org::{at}" for at in range(6)] + ["else/o.org::O"]
+    for memex in (open_memex(), open_memex(work="x")):
+        found = [led(memex, place) for place in places]
+        assert found == [["notes/b.org::B"]] * 3 + [["else/o.org"]] * 3 + [["notes/b.org::B"]]
+
+
+def test_links_in_a_copy_know_its_edits(linked):
+    notes, copy = linked
+    (copy.folder / "notes/b.org").write_text("* b\n")
+    assert led(open_memex(work="x"), "notes/a.org::0") == ["notes/b.org::b"]
+    (copy.folder / "notes/b.org").rename(copy.folder / "else/b.org")
+    (copy.folder / "else/o.org").unlink()
+    memex = open_memex(work="x")
+    assert [led(memex, f"notes/a.org::{at}") for at in range(6)] == [[]] * 6
+    assert memex.node("else/b.org::b").backlinks == []
+    place = copy.folder / "else/b.org"
+    place.write_text(f"* b\n[[{notes.root.parent.parent}/home/kept/b.org::*b]] [[{place}]]\n")
+    assert led(open_memex(work="x"), "else/b.org::b") == ["else/b.org::b", "else/b.org"]
+    assert led(open_memex(), "notes/a.org::0") == ["notes/b.org::B"]

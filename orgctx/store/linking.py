@@ -162,7 +162,7 @@ class _Ways:
     @cached_property
     def _paths(self) -> dict[str, str]:
         """The addresses of all notes, by their normal form; of several with one the first."""
-        return {nfc(path): path for path in reversed(list(self._store.paths))}
+        return {nfc(path): path for path in reversed(self._store.every_path())}
 
     def _find_called(self, file: str, path: str) -> str | None:
         """What addresses would call a link's file, be it there or not; None if it has no name."""
@@ -177,10 +177,10 @@ class _Ways:
         if (place := place_of(file)) is None:
             return None
         try:
-            place = self._store.place(path).parent / place
+            place = self._store.home(path).parent / place
         except NotFound:
             return None
         real = files.real(place.parent) / place.name
         if not self._store.roots:
             return self._store.holds(str(real))
-        return next(self._store.addresses_at(real), None)
+        return next(self._store.meant_at(real), None)

@@ -16,7 +16,16 @@ from ..core.privacy import conceal
 from ..errors import Ambiguous, BadArgument, NotFound, OrgctxError, Unreadable
 from . import files
 from .recent import Recent
-from .roots import Root, nfc, notes_in, place_of, private_above, private_in, roots_of
+from .roots import (
+    Root,
+    addresses_at,
+    nfc,
+    notes_in,
+    place_of,
+    private_above,
+    private_in,
+    roots_of,
+)
 
 CHECK = "check the name and the folder"
 
@@ -29,6 +38,8 @@ class Notes:
 
     scope: frozenset[str] | None = None
     """The folders and files to which answers are confined; None: all notes."""
+    homes: tuple[Root, ...] = ()
+    """The roots of the notes that these are copies of, and that they are meant to go back to."""
 
     def __init__(
         self,
@@ -127,6 +138,11 @@ class Notes:
         """Each note's address and place, in path order; the roots are walked anew."""
         every = self._lone or dict(self._walk([]))
         return {path: place for path, place in every.items() if self.holds_all(path)}
+
+    def every_path(self) -> list[str]:
+        """The address of each note, in path order; those that only an editor has are among them."""
+        paths = self.paths
+        return sorted({*paths, *filter(self.holds_all, self._edited)}) if self._edited else [*paths]
 
     def _walk(self, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
         for root in self.roots:
@@ -278,7 +294,20 @@ class Notes:
 
     def addresses_at(self, real: Path) -> Iterator[str]:
         """What addresses call a place in the roots, be it a note or not, there or not."""
-        return (root.address(real) for root in self.roots if real.is_relative_to(root.folder))
+        return addresses_at(real, self.roots)
+
+    def home(self, path: str) -> Path:
+        """Where a file is for what is written in it: of a copy, where it goes back to.
+
+        Raises: NotFound if that is no note, or not really in its root.
+        """
+        inside = self.path_inside(path)
+        homes = (home.folder / inside for home in self.homes if home.called(inside) == path)
+        return next(homes, None) or self.place(path)
+
+    def meant_at(self, real: Path) -> Iterator[str]:
+        """What addresses call a place that a note names; see `home`."""
+        return addresses_at(real, (*self.homes, *self.roots))
 
     def _by_place(self, place: Path, paths: dict[str, Path]) -> str | None:
         if ".." in place.parts and not os.path.isfile(place):

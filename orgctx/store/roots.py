@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -54,6 +54,13 @@ def roots_of(places: Sequence[str], names: Sequence[str]) -> tuple[Root, ...]:
     return tuple(
         Root(name, place, "" if is_alone else f"{name}/") for name, place in called.items()
     )
+
+
+def addresses_at(real: Path, roots: Iterable[Root]) -> Iterator[str]:
+    """What addresses call a place in some roots, those in the innermost first."""
+    around = [root for root in roots if real.is_relative_to(root.folder)]
+    around.sort(key=lambda root: -len(root.folder.parts))
+    return (root.address(real) for root in around)
 
 
 def _is_walked(folder: Path, root: Path) -> bool:

@@ -21,9 +21,17 @@ from .checkout import Checkout, folders_by_name
 def store_of(checkout: Checkout, level: int | None = None, is_frozen: bool = False) -> Store:
     """The notes in a copy; their settings are those of the notes that they were made from.
 
+    Links lead to what is in the copy where in the notes they lead to what that was made from.
+
     level: headlines this deep or deeper are text; None: none are.
     is_frozen: answer from what is known, without looking for changes first.
     """
+    store = _opened(checkout, level, is_frozen)
+    store.homes = checkout.roots
+    return store
+
+
+def _opened(checkout: Checkout, level: int | None, is_frozen: bool) -> Store:
     roots = folders_by_name(checkout.copied)
     config, configs = load(users_file(), is_users=True), checkout.configs
     file = checkout.place / "memex.sqlite"
