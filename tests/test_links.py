@@ -31,7 +31,7 @@ def place(node: Node) -> Place:
 
 def ways(store: Store) -> tuple[set[tuple[Place, Place]], set[tuple[Place, Place]]]:
     """All (from, to) of a store, by its links and by its backlinks."""
-    nodes = [node for tree in store.trees() for node in tree.nodes]
+    nodes = [node for tree in store.readable(store.every_path()) for node in tree.nodes]
     there = {(place(n), place(to)) for n in nodes for to in linking.links(store, n)}
     back = {(place(each), place(n)) for n in nodes for each in linking.backlinks(store, n)}
     return there, back
@@ -423,6 +423,20 @@ def test_links_of_what_an_editor_has(notes: Path) -> None:
         assert [each.title for each in linking.backlinks(edited, there)] == ["B"]
         assert [each.title for each in linking.backlinks(edited, new)] == ["B"]
         assert list(linking.backlinks(store, there)) == []
+
+
+@pytest.mark.parametrize("path", ["b.org", "sub/unsaved.org"])
+def test_what_an_editor_has_is_linked_as_if_it_was_saved(notes: Path, path: str) -> None:
+    text = f"* N\n[[./]] [[file:{notes}/a.org]] [[*N]]\n* Last\n:PROPERTIES:\n:ID: new-id\n:END:\n"
+    links_ = f"[[file:{path}]] [[{notes}/{path}::*N]] [[id:new-id]] [[file:{path}::Last]]"
+    write(notes, {"to.org": f"* To\n{links_}\n", "sub/d.org": "* D\n[[file:unsaved.org]]\n"})
+    found = []
+    for make in (opened, lambda folder: Store([folder])):
+        found.append(ways(make(notes).edited(str(notes / path), text.encode())))
+    write(notes, {path: text})
+    there, back = ways(Store([notes]))
+    assert {to for way, to in there if way[0] == "to.org"} == {(path, at) for at in range(3)}
+    assert found == [(there, back)] * 2
 
 
 def test_the_longest_titles_are_told_apart(notes: Path) -> None:

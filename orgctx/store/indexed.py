@@ -149,7 +149,8 @@ class IndexedStore(SyncedStore):
     @looked_up
     def known_notes(self) -> Callable[[str], bool]:
         """See Store.known_notes."""
-        return self.has
+        edited = frozenset(filter(self.holds_all, self._edited))
+        return lambda path: path in edited or self.has(path)
 
     @looked_up
     def ids(self) -> Ids:

@@ -97,7 +97,8 @@ class Store(Notes):
 
     def holders(self, wanted: str) -> list[Node]:
         """The nodes whose ID is `wanted`, else those whose ID begins with it."""
-        return matching(wanted, (tree for tree in self.trees() if wanted in tree.text))
+        trees = self.readable(self.every_path())
+        return matching(wanted, (tree for tree in trees if wanted in tree.text))
 
     def with_custom_id(self, wanted: str) -> list[Node]:
         """The nodes with a CUSTOM_ID, in any file."""
@@ -105,11 +106,11 @@ class Store(Notes):
 
     def linking(self, node: Node) -> list[str]:
         """The files in which entries may link to a node, in path order; see `linking`."""
-        return sorted({*self.paths, *self._edited}) if self._edited else list(self.paths)
+        return self.every_path()
 
     def known_notes(self) -> Callable[[str], bool]:
-        """Says for one answer whether an address is that of a note."""
-        return self.paths.__contains__
+        """Says for one answer whether an address is that of a note, be it saved or not."""
+        return frozenset(self.every_path()).__contains__
 
     def files(self) -> list[File]:
         """Every note there is."""
