@@ -324,6 +324,22 @@ def test_links_between_roots(notes: Path, tmp_path: Path) -> None:
     assert open_memex(other).node("x.org::*X").links == [], "out of the roots"
 
 
+def test_links_into_a_root_inside_another(notes: Path) -> None:
+    """No walk of the outer one comes to a folder that begins with a dot."""
+    inner = write(notes / "sub/.kept", {"k.org": "* K\n[[file:../../b.org]] [[file:k.org::*K]]\n"})
+    ways_in = ("sub/.kept/k.org", f"{inner}/k.org")
+    write(notes, {f"{at}.org": f"* {at}\n[[file:{way}::*K]]\n" for at, way in enumerate(ways_in)})
+    memex = open_memex(notes, inner)
+    k = memex.node(".kept/k.org::*K")
+    assert [each.address for each in k.links] == ["notes/b.org", ".kept/k.org::K"]
+    assert [each.path for each in k.backlinks] == [".kept/k.org", "notes/0.org", "notes/1.org"]
+    assert [memex.node(f"notes/{at}.org::{at}").links for at in range(2)] == [[k], [k]]
+    there, back = ways(Store([notes, inner]))
+    assert (there, back) == ways(memex._store)
+    assert there == back
+    assert open_memex(notes).node("0.org::0").links == []
+
+
 def test_a_name_in_another_normal_form(notes: Path) -> None:
     write(notes, {"u\u0308.org": "* U\n"})
     assert led(notes, "[[file:\u00fc.org::*U]]") == ["u\u0308.org:1"]

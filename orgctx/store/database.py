@@ -13,7 +13,7 @@ from time import monotonic, sleep
 
 from .words import WORDS
 
-VERSION = 15
+VERSION = 16
 BUSY_SECONDS = 60
 TRIES, PAUSE_SECONDS = 40, 0.025
 """How often a store that somebody else is making is asked for, a second in all."""

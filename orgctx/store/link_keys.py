@@ -52,12 +52,14 @@ def file_in_root(file: str, path: str) -> str:
     """Where in its root a link's file is, be it there or not.
 
     file: as the link has it. path: of the file that the link is in, in its root.
-    Returns: its path; "" if the link leads out of the root, or may.
+    Returns: its path; "" if the link leads out of the root, or may: a folder whose name begins with
+        a dot is no part of it, but may be a root.
     """
     if file.startswith(("/", "~")):
         return ""
     joined = posixpath.normpath(posixpath.join(folder_of(path), file)) if file else path
-    return "" if joined.startswith(("/", "../")) and file else joined
+    leaves = joined.startswith(("/", "../")) or "/." in f"/{folder_of(joined)}"
+    return "" if leaves and file else joined
 
 
 def folded(title: str) -> str:
