@@ -483,13 +483,13 @@ def linked(tmp_path, monkeypatch):
     """Two roots apart, one of them by another name than its folder's, with links of every form."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (home := tmp_path / "home" / "kept").mkdir(parents=True)
-    ways = (f"{tmp_path}/work/notes/b.org", "~/work/notes/b.org", "../notes/b.org")
+    ways = (f"{tmp_path}/office/notes/b.org", "~/office/notes/b.org", "../notes/b.org")
     across = (f"{home}/o.org", "~/home/kept/o.org", "../../home/kept/o.org")
     lines = [f"* {at}\n[[file:{way}::*B]]\n" for at, way in enumerate(ways)]
     lines += [f"* {at}\n[[{way}]]\n" for at, way in enumerate(across, 3)]
-    (tmp_path / "work").mkdir()
-    notes = Notes.make(tmp_path / "work", {"a.org": "".join(lines), "b.org": "* B\n* C\n"})
-    notes.put("o.org", "* O\n[[file:../../work/notes/b.org::*B]]\n", home)
+    (tmp_path / "office").mkdir()
+    notes = Notes.make(tmp_path / "office", {"a.org": "".join(lines), "b.org": "* B\n* C\n"})
+    notes.put("o.org", "* O\n[[file:../../office/notes/b.org::*B]]\n", home)
     roots = f'[roots]\nnotes = "{notes.root}"\nelse = "{home}"\n'
     notes.put("orgctx/orgctx.toml", roots, Path(os.environ["XDG_CONFIG_HOME"]))
     return notes, Workcopies().open("x")
