@@ -98,14 +98,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests whose need is not met; where `.ci/run` sees to it, that is an error."""
+    """Skip the tests whose need is not met; where `.ci/run` sees to it, that is an error.
+
+    The reason says what the tests need and what of it is not here, so that anybody can look:
+    which program or folder, or which variable is not set.
+    """
     for name, need in NEEDS.items():
         needing = [item for item in items if item.get_closest_marker(name)]
-        reason = need.lacking() if needing else ""
-        if reason and need.is_installed and os.environ.get("CI"):
-            raise pytest.UsageError(f"CI is set, but {reason}")
-        for item in needing if reason else ():
-            item.add_marker(pytest.mark.skip(reason=reason))  # the one skip of all tests
+        lacking = need.lacking() if needing else ""
+        if lacking and need.is_installed and os.environ.get("CI"):
+            raise pytest.UsageError(f"CI is set, but {lacking}")
+        for item in needing if lacking else ():
+            item.add_marker(pytest.mark.skip(reason=f"{need.meaning}: {lacking}"))
 
 
 class NetworkBlockedError(OSError):
