@@ -504,7 +504,8 @@ def edit(old, new, path="/a.org"):
 class Agent:
     """A deep agent on notes, with a scripted model."""
 
-    def __init__(self, notes, *, backend=None, composite=None, policy=None, **options):
+    def __init__(self, notes, *, backend=None, composite=None, policy=None, clerks=(), **options):
+        """clerks: the agents to which it may delegate, besides the one that there always is."""
         self.notes = notes
         self.backend = backend or OrgctxBackend(notes.root)
         self.model = Scripted(script=[], tools=[], heard=[])
@@ -514,6 +515,7 @@ class Agent:
             **{
                 "middleware": self.backend.middleware(composite, **(policy or {})),
                 "checkpointer": InMemorySaver(),
+                "subagents": clerks,  # the name that deepagents gives its parameter
                 **options,
             },
         )
@@ -573,8 +575,13 @@ def test_a_turn_without_edits_leaves_nothing(notes):
     assert (ids(notes), log(notes)) == (["thread-t"], [])
 
 
+def delegation(what, to):
+    """A call of the tool that delegates, in the words of its schema in deepagents."""
+    return call("task", description=what, subagent_type=to)
+
+
 def delegated(*script, to="general-purpose"):
-    return [call("task", description="do it", subagent_type=to), *script, AIMessage("I did.")]
+    return [delegation("do it", to), *script, AIMessage("I did.")]
 
 
 @pytest.mark.parametrize("to", ["general-purpose", "clerk"])
@@ -586,7 +593,7 @@ def test_a_delegated_write_lands_in_the_parents_commit(notes, to):
         "system_prompt": "",
         "middleware": backend.middleware(),
     }
-    agent = Agent(notes, backend=backend, subagents=[clerk])
+    agent = Agent(notes, backend=backend, clerks=[clerk])
     read, write = call("read_file", file_path="/a.org"), edit("text one", "the clerk's")
     seen = agent.tool_answers(
         *delegated(read, write, to=to), edit("the clerk's", "the clerk's, and mine")
@@ -613,13 +620,8 @@ def test_a_sub_agent_in_a_thread_of_its_own(notes):
 
 
 def test_parallel_sub_agents(notes):
-    both = AIMessage(
-        "",
-        tool_calls=[
-            {"name": "task", "args": {"description": d, "subagent_type": "clerk"}, "id": d}
-            for d in ("1", "2")
-        ],
-    )
+    calls = [each for what in ("1", "2") for each in delegation(what, "clerk").tool_calls]
+    both = AIMessage("", tool_calls=calls)
 
     def work(state):
         number = state["messages"][-1].content
@@ -628,7 +630,7 @@ def test_parallel_sub_agents(notes):
 
     backend = OrgctxBackend(notes.root)
     clerk = {"name": "clerk", "description": "writes", "runnable": RunnableLambda(work)}
-    state = Agent(notes, backend=backend, subagents=[clerk]).turn(both)
+    state = Agent(notes, backend=backend, clerks=[clerk]).turn(both)
     assert whats(state["notes_commit"]) == {"1.org": "written", "2.org": "written"}
     assert ids(notes) == ["thread-t"]
 

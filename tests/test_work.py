@@ -17,6 +17,7 @@ from test_cli import check_complaint
 from orgctx import NotFound, open_memex
 from orgctx.surfaces import cli
 from orgctx.tokens import count
+from orgctx.workcopy.state import State
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_discard_and_prune(notes, run, folder):
     assert not folder.exists()
     run("work", "open", "old", "--root", "notes")
     assert run("work", "prune").out == ""
-    base = Path(os.environ["XDG_STATE_HOME"]) / "orgctx/work/.copies/old/base.json"
+    base = State().copies / "old/base.json"
     os.utime(base, (1e9, 1e9))
     assert run("work", "prune", "--older-than", "12h").out == "old\n"
     assert run("work", "status").out == ""

@@ -30,11 +30,12 @@ def _running() -> Mapping[str, Any]:
 def is_delegated() -> bool:
     """Whether this is called in the run of a sub-agent, whose turn is a part of its parent's.
 
-    The tool `task` of deepagents says so in the run's configuration.
+    The tool of deepagents that delegates names another type of agent than the outermost one's,
+    "root", in the run's configuration.
     """
     running = _running()
-    is_subagent = running.get("ls_agent_type") == "subagent"
-    return is_subagent or SUBTASK in str(running.get("thread_id") or "")
+    is_outermost = running.get("ls_agent_type") in (None, "root")
+    return not is_outermost or SUBTASK in str(running.get("thread_id") or "")
 
 
 class Threads:
