@@ -1050,36 +1050,21 @@ Tree — 1 headline, [0-9]+ tokens$" (buffer-string)))
    (should-error (orgctx-test-keys "RET") :type 'user-error)))
 
 (ert-deftest orgctx-test-context-links-of-names-with-dashes ()
-  (orgctx-test-in "fruit — apple.org" "#+begin_src elisp\n(defun leaf ())\n#+end_src
+  (dolist (name '("fruit — apple.org" "fruit.org — apple.org"))
+    (orgctx-test-in name "#+begin_src elisp\n(defun leaf ())\n#+end_src
 * Leaf :leaf:\nleaf text\n"
-    (let ((orgctx-roots (list folder)) (places nil))
-      (orgctx-test-shown (orgctx-context "leaf"))
-      (while (search-forward "fruit — apple.org" nil t)
-        (when-let ((place (get-text-property (line-beginning-position)
-                                             'orgctx-address)))
-          (cl-pushnew (replace-regexp-in-string ":[0-9]+\\'" "" place) places
-                      :test #'equal)))
-      (should (equal places '("fruit — apple.org")))
-      (orgctx-test-at "* likely files")
-      (forward-line)
-      (orgctx-test-keys "RET")
-      (should (string-suffix-p "/fruit — apple.org" (buffer-file-name))))))
-
-(ert-deftest orgctx-test-context-links-of-names-with-an-ending-in-them ()
-  (orgctx-test-in "fruit.org — apple.org" "#+begin_src elisp\n(defun leaf ())\n#+end_src
-* Leaf :leaf:\nleaf text\n"
-    (let ((orgctx-roots (list folder)) (places nil))
-      (orgctx-test-shown (orgctx-context "leaf"))
-      (while (search-forward "fruit.org — apple.org" nil t)
-        (when-let ((place (get-text-property (line-beginning-position)
-                                             'orgctx-address)))
-          (cl-pushnew (replace-regexp-in-string ":[0-9]+\\'" "" place) places
-                      :test #'equal)))
-      (should (equal places '("fruit.org — apple.org")))
-      (orgctx-test-at "* likely files")
-      (forward-line)
-      (orgctx-test-keys "RET")
-      (should (string-suffix-p "/fruit.org — apple.org" (buffer-file-name))))))
+      (let ((orgctx-roots (list folder)) (places nil))
+        (orgctx-test-shown (orgctx-context "leaf"))
+        (while (search-forward name nil t)
+          (when-let ((place (get-text-property (line-beginning-position)
+                                               'orgctx-address)))
+            (cl-pushnew (replace-regexp-in-string ":[0-9]+\\'" "" place) places
+                        :test #'equal)))
+        (should (equal places (list name)))
+        (orgctx-test-at "* likely files")
+        (forward-line)
+        (orgctx-test-keys "RET")
+        (should (string-suffix-p (concat "/" name) (buffer-file-name)))))))
 
 (ert-deftest orgctx-test-inline-tasks-are-text-where-they-are-in-org ()
   (orgctx-test-in "a.org" "* A\n*************** An inline task\n"

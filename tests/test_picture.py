@@ -66,6 +66,11 @@ def told(browser: Browser) -> str:
     return browser.value("document.getElementById('node').textContent")
 
 
+def press_on_map(browser: Browser, *keys: str) -> None:
+    browser.value("document.getElementById('map').focus()")
+    browser.press(*keys)
+
+
 # --- In the browser ------------------------------------------------------------------------------
 
 
@@ -91,8 +96,7 @@ def test_no_note_can_do_anything(page: Browser, memex: Memex) -> None:
     assert page.value("document.images.length + document.querySelectorAll('b').length") == 0
     assert page.value("document.scripts.length") == 2
     assert EVIL in shown(page)
-    page.value("document.getElementById('map').focus()")
-    page.press("Home", "ArrowDown", "ArrowRight")
+    press_on_map(page, "Home", "ArrowDown", "ArrowRight")
     assert EVIL in told(page)
     assert page.value("document.title") == address  # as text
 
@@ -142,8 +146,7 @@ def test_keys_move_the_slider(page: Browser, memex: Memex) -> None:
 
 @pytest.mark.chromium
 def test_keys_move_about_the_map(page: Browser) -> None:
-    page.value("document.getElementById('map').focus()")
-    page.press("Home")
+    press_on_map(page, "Home")
     assert told(page).startswith("memex — dropped — ")
     page.press("ArrowDown")
     assert told(page).startswith("shed — ")
@@ -270,8 +273,7 @@ def test_nothing_but_the_text_scrolls_when_one_looks_around(
 
 @pytest.mark.chromium
 def test_what_the_keys_choose_is_on_the_map(page: Browser) -> None:
-    page.value("document.getElementById('map').focus()")
-    page.press("Home", "ArrowDown", "Enter")
+    press_on_map(page, "Home", "ArrowDown", "Enter")
     assert page.value("title[zoomed]") == "shed"
     page.press("ArrowRight")
     seen = "left(chosen) < 1 && left(chosen) + share(chosen) > 0"
@@ -283,8 +285,7 @@ def test_what_the_keys_choose_is_on_the_map(page: Browser) -> None:
 
 @pytest.mark.chromium
 def test_what_is_told_is_in_the_words_of_the_legend_and_ends_with_a_place(page: Browser) -> None:
-    page.value("document.getElementById('map').focus()")
-    page.press("Home")
+    press_on_map(page, "Home")
     assert told(page).endswith(" tokens with all in it, 100.0 %")
     page.value("tokens[1] = 1, tokens[0] = 2000, choose(1)")
     assert " less than 0.1 % — " in told(page)

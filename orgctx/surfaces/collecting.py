@@ -104,10 +104,8 @@ def move(
       orgctx collections move Projects --to 0
     """
     store = open_roots(roots, None, no_sync)
-    known, limit = (
-        arranging.move(store, os.curdir, name, **place),
-        limit_of(store, {"budget": budget}),
-    )
+    limit = limit_of(store, {"budget": budget})
+    known = arranging.move(store, os.curdir, name, **place)
     again, data = going_on("collections", but=["to", "before"]), collecting.to_data(store, known)
     told_done(partial(_write, data, form, 0, limit, again, least=0), "orgctx collections")
     _tell(store, known)
@@ -129,8 +127,8 @@ def init(profile: str | None, force: bool, roots: Sequence[str], **options: Any)
       orgctx init --profile writing --root ~/org
     """
     store = open_roots(roots, None, no_sync=True, is_filled=False)
+    where, limit = "orgctx collections", limit_of(store, options)
     known, problems = arranging.choose_profile(store, os.curdir, profile, force)
     lines = [f"tier {each.tier}: {plain(each.name)}\n" for each in known.all]
-    where, limit = "orgctx collections", limit_of(store, options)
     told_done(partial(write_lines, lines, 0, limit, lambda _: where, least=0), where)
     output.complain_of(problems)

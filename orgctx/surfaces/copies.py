@@ -233,11 +233,8 @@ def log(limit: int, after: str, form: str, **options: Any) -> None:
     Example:
       orgctx work log --limit 5
     """
-    rows, budget, again = (
-        Workcopies().log(limit + 1, after),
-        users_limit(options),
-        going_on("work log"),
-    )
+    rows, budget = Workcopies().log(limit + 1, after), users_limit(options)
+    again = going_on("work log")
     most = min(limit, len(rows))
     shape = _log_json if form == "json" else _log_text
 

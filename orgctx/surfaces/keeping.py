@@ -135,11 +135,8 @@ def status(
     store = open_roots(roots, inlinetask_min_level, no_sync)
     store.freshen()
     tell_fault(store)
-    data, limit, again = (
-        syncing.status(store, None),
-        limit_of(store, options),
-        going_on("status", *roots),
-    )
+    data, limit = syncing.status(store, None), limit_of(store, options)
+    again = going_on("status", *roots)
     if form == "json":
         parts = [(each, None) for each in data.pop("problems")]
         write_data("problems", parts, lambda row, _: row, after, limit, again, data)
