@@ -49,6 +49,7 @@ class History:
             for each in (self._new, *self._new.rglob("*")):
                 _sync(each)
             os.replace(self._new, self._folder)
+            _sync(self._folder.parent)
         repository = Repo(str(self._folder), bare=True)
         repository.object_store.fsync_object_files = True
         return repository
@@ -75,19 +76,12 @@ class History:
         else:
             for blob in blobs:
                 store.add_object(blob)
-        self._sync()
+        self._sync_objects()
 
-    def _sync(self) -> None:
-        """Have the folders on the disk that git does not wait for: new files are in some."""
+    def _sync_objects(self) -> None:
+        """Have the folders of objects on the disk, for which git does not wait."""
         objects = self._folder / "objects"
-        inner = (each for each in objects.iterdir() if each.is_dir())
-        for each in (
-            *inner,
-            objects,
-            self._folder / "refs/heads",
-            self._folder,
-            self._folder.parent,
-        ):
+        for each in (*filter(Path.is_dir, objects.iterdir()), objects):
             _sync(each)
 
     def record(self, record: Record) -> str:
@@ -114,9 +108,10 @@ class History:
         commit = self._commit(record, commit_tree(store, rows))
         commit.parents = [head] if head else []
         store.add_object(commit)
-        self._sync()
+        self._sync_objects()
         repository.refs[Ref(BRANCH)] = commit.id
-        self._sync()
+        for folder in (self._folder / "refs/heads", self._folder):
+            _sync(folder)
         return commit.id.decode()
 
     @staticmethod
